@@ -1,0 +1,5 @@
+//! Facts about this machine.
+
+mod feature;
+
+pub use feature::{Feature, FeatureSet};

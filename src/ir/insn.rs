@@ -1,0 +1,292 @@
+//! The instructions that loops are made of. Every encoding choice is a field, never left to
+//! an assembler.
+
+use crate::subject::Hint;
+
+/// A general register, by its hardware number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+#[allow(missing_docs, reason = "the names are the registers'")]
+pub enum Gp {
+    Rax = 0,
+    Rcx = 1,
+    Rdx = 2,
+    Rbx = 3,
+    Rsi = 6,
+    Rdi = 7,
+    R8 = 8,
+    R9 = 9,
+    R10 = 10,
+    R11 = 11,
+}
+
+/// Bytes of a general register that an instruction uses: 1, 2, 4 or 8.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the names are the widths")]
+pub enum Width {
+    B1,
+    B2,
+    B4,
+    B8,
+}
+
+/// Base, optional index (scale 1) and displacement. The displacement takes the shortest
+/// form that holds it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Mem {
+    /// Base register: rdi or rsi.
+    pub base: Gp,
+    /// Index register: rdx, or rsi with base rdi.
+    pub index: Option<Gp>,
+    /// Displacement, bytes.
+    pub disp: i32,
+}
+
+/// How a vector instruction is encoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the names are the encodings")]
+pub enum VecEncoding {
+    Sse,
+    Vex,
+    Evex,
+}
+
+/// A vector register in a length and an encoding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Vec {
+    /// 0–15, with `Evex` 0–31.
+    pub number: u8,
+    /// Length in bytes: 16, 32 or 64.
+    pub bytes: u8,
+    /// Encoding of the instruction.
+    pub encoding: VecEncoding,
+}
+
+/// Which move between vector register and memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum VecMove {
+    /// `movups` / `vmovdqu` / `vmovdqu64`
+    Unaligned,
+    /// `movaps` / `vmovdqa` / `vmovdqa64`
+    Aligned,
+    /// `movntps` / `vmovntdq`; stores only.
+    NonTemporal,
+}
+
+/// Condition of a jump, unsigned unless said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the names are the conditions'")]
+pub enum Cond {
+    /// Below.
+    B,
+    /// Below or equal.
+    Be,
+    /// Above.
+    A,
+    /// Above or equal.
+    Ae,
+    /// Equal.
+    E,
+    /// Not equal.
+    Ne,
+    /// Sign set.
+    S,
+    /// Signed less or equal.
+    Le,
+}
+
+/// A place in a function, unique within it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Label(pub u16);
+
+/// The string instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the names are the instructions'")]
+pub enum RepOp {
+    Movs,
+    Stos,
+}
+
+/// One instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the fields are the operands")]
+pub enum Insn {
+    Endbr64,
+    Ret,
+    Sfence,
+    Vzeroupper,
+    Emms,
+    /// `std`; only broken lowerings of the tests have it.
+    Std,
+    /// `rep movs*` / `rep stos*` with the width's suffix.
+    Rep {
+        op: RepOp,
+        width: Width,
+    },
+    /// Zero-extending load; `movzx` for 1 and 2 bytes.
+    Load {
+        width: Width,
+        dst: Gp,
+        mem: Mem,
+    },
+    Store {
+        width: Width,
+        mem: Mem,
+        src: Gp,
+    },
+    /// `movnti`, 4 or 8 bytes.
+    StoreNti {
+        width: Width,
+        mem: Mem,
+        src: Gp,
+    },
+    MmxLoad {
+        dst: u8,
+        mem: Mem,
+    },
+    MmxStore {
+        mem: Mem,
+        src: u8,
+    },
+    /// `movntq`
+    MmxStoreNt {
+        mem: Mem,
+        src: u8,
+    },
+    /// `pxor mm, mm`
+    MmxZero {
+        dst: u8,
+    },
+    VecLoad {
+        dst: Vec,
+        mem: Mem,
+        kind: VecMove,
+    },
+    VecStore {
+        mem: Mem,
+        src: Vec,
+        kind: VecMove,
+    },
+    /// `xorps` / `vpxor` / `vpxord` of a register with itself.
+    VecZero {
+        dst: Vec,
+    },
+    /// 64-bit register to register, in the store form.
+    Mov {
+        dst: Gp,
+        src: Gp,
+    },
+    /// `xor r32, r32`: zeroes the whole register.
+    Zero {
+        dst: Gp,
+    },
+    Lea {
+        dst: Gp,
+        mem: Mem,
+    },
+    /// 64-bit arithmetic in the store form.
+    Add {
+        dst: Gp,
+        src: Gp,
+    },
+    Sub {
+        dst: Gp,
+        src: Gp,
+    },
+    Cmp {
+        a: Gp,
+        b: Gp,
+    },
+    Test {
+        a: Gp,
+        b: Gp,
+    },
+    Neg {
+        dst: Gp,
+    },
+    AddImm {
+        dst: Gp,
+        imm: i32,
+    },
+    SubImm {
+        dst: Gp,
+        imm: i32,
+    },
+    AndImm {
+        dst: Gp,
+        imm: i32,
+    },
+    CmpImm {
+        a: Gp,
+        imm: i32,
+    },
+    ShrImm {
+        dst: Gp,
+        imm: u8,
+    },
+    Prefetch {
+        hint: Hint,
+        mem: Mem,
+    },
+    /// The recommended multi-byte nop of 1 to 9 bytes.
+    Nop {
+        len: u8,
+    },
+    /// A short or near form, whichever reaches.
+    Jmp {
+        to: Label,
+    },
+    Jcc {
+        cond: Cond,
+        to: Label,
+    },
+    /// `ud2`; only hand-made code of the tests has it.
+    Ud2,
+}
+
+/// What a stretch of a function is for: becomes labels and comments in listings and exports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Part {
+    /// Entry.
+    Entry,
+    /// Sizes below the main loop's.
+    Small,
+    /// Alignment of a pointer.
+    Head,
+    /// Set-up of the main loop.
+    Setup,
+    /// The main loop.
+    Loop,
+    /// Bytes after it.
+    Tail,
+    /// Way out.
+    Exit,
+}
+
+/// An element of a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Item {
+    /// An instruction.
+    Insn(Insn),
+    /// The place a label names.
+    Label(Label),
+    /// A part begins here.
+    Part(Part),
+    /// The top of the main loop is here: nops before it, executed once, so that its address
+    /// is `skew` modulo `modulus`.
+    LoopTop {
+        /// 1, 16, 32 or 64.
+        modulus: u8,
+        /// Below the modulus.
+        skew: u8,
+    },
+}
+
+/// A lowered function.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Function {
+    /// Its items in order.
+    pub items: std::vec::Vec<Item>,
+    /// Every n at which it takes another path than for n − 1, ascending.
+    pub boundaries: std::vec::Vec<u64>,
+}

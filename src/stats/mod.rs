@@ -1,0 +1,5 @@
+//! Pure statistics of paired samples.
+
+mod verdict;
+
+pub use verdict::Verdict;

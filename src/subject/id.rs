@@ -1,0 +1,330 @@
+//! Ids of variants: `op/class{/token}`, parsed in any order, displayed canonically.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::axes::{
+    Align, Class, Count, Encoding, Head, Hint, Op, Order, Prefetch, Side, Store, Tail, UNROLLS,
+};
+use super::variant::Variant;
+
+/// Why a text names no subject.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
+pub enum IdError {
+    #[error("`{id}` starts with `{text}`, which is no op; ops are copy and zero{}", offer(near))]
+    Op { id: String, text: String, near: Vec<String> },
+    #[error("`{id}` names no class: write op/class, as in zero/ymm/u4")]
+    MissingClass { id: String },
+    #[error(
+        "`{text}` in `{id}` is no register class; classes are {}{}",
+        class_words(),
+        offer(near)
+    )]
+    Class { id: String, text: String, near: Vec<String> },
+    #[error("`{token}` in `{id}` is no token of a variant{}", offer(near))]
+    Token { id: String, token: String, near: Vec<String> },
+    #[error("`{token}` in `{id}` says the {axis} a second time; say it once")]
+    Twice { id: String, token: String, axis: &'static str },
+    #[error("`{token}` in `{id}`: {why}")]
+    Value { id: String, token: String, why: String },
+    #[error(
+        "`{text}` names no baseline or named loop{}; a variant has a `/`, as in zero/ymm/u4, a foreign function a `:`, as in ./libx.so:memcpy",
+        offer(near)
+    )]
+    Name { text: String, near: Vec<String> },
+    #[error("`{text}` is not path:symbol; write for example ./libx.so:memcpy")]
+    Foreign { text: String },
+}
+
+fn class_words() -> String {
+    Class::ALL.iter().map(|c| c.word()).collect::<Vec<_>>().join(" ")
+}
+
+fn offer(near: &[String]) -> String {
+    if near.is_empty() { String::new() } else { format!(" (did you mean {}?)", near.join(" or ")) }
+}
+
+/// Up to three of `words` that a person may have meant by `text`, nearest first.
+pub(super) fn near(text: &str, words: impl Iterator<Item = String>) -> Vec<String> {
+    let mut scored: Vec<(usize, String)> = words
+        .map(|w| (distance(text, &w), w))
+        .filter(|(d, w)| *d <= 1 + text.len().min(w.len()) / 3)
+        .collect();
+    scored.sort();
+    scored.dedup();
+    scored.into_iter().take(3).map(|(_, w)| w).collect()
+}
+
+/// Levenshtein distance of two short texts.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, ca) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, cb) in b.iter().enumerate() {
+            let cost = if ca == *cb { diagonal } else { diagonal + 1 };
+            diagonal = row[j + 1];
+            row[j + 1] = cost.min(row[j] + 1).min(row[j + 1] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+/// Tokens a person may have meant, for the messages.
+fn vocabulary() -> impl Iterator<Item = String> {
+    let mut words: Vec<String> = vec!["cmp".into(), "plain".into(), "pair".into()];
+    words.extend(UNROLLS.iter().map(|u| format!("u{u}")));
+    words.extend(Align::MODULI.iter().map(|a| format!("a{a}")));
+    words.extend(["vex", "evex", "batch", "aligned", "nt", "dec", "negidx"].map(String::from));
+    words.extend(Hint::ALL.iter().map(|h| format!("pf-{h}@256")));
+    words.extend(Head::ALL.iter().map(|h| h.word().to_string()));
+    words.extend(Tail::ALL.iter().map(|t| t.word().to_string()));
+    words.into_iter()
+}
+
+/// A decimal number without sign or leading zeros.
+fn plain_number(text: &str) -> Option<u32> {
+    let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    (digits && (text.len() == 1 || !text.starts_with('0'))).then(|| text.parse().ok()).flatten()
+}
+
+/// Starts with a letter and goes on with a digit: meant as a number, right or wrong.
+fn numbered(token: &str, letter: char) -> Option<&str> {
+    token.strip_prefix(letter).filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// The axes an id has named so far.
+#[derive(Default)]
+struct Named {
+    encoding: Option<Encoding>,
+    unroll: Option<u8>,
+    order: Option<Order>,
+    align: Option<Align>,
+    store: Option<Store>,
+    prefetch: Option<Prefetch>,
+    count: Option<Count>,
+    head: Option<Head>,
+    tail: Option<Tail>,
+}
+
+impl Named {
+    fn read(&mut self, id: &str, op: Op, token: &str) -> Result<(), IdError> {
+        let twice = |axis| IdError::Twice { id: id.to_string(), token: token.to_string(), axis };
+        fn set<T>(slot: &mut Option<T>, value: T, e: IdError) -> Result<(), IdError> {
+            if slot.replace(value).is_some() { Err(e) } else { Ok(()) }
+        }
+        if let Some(number) = numbered(token, 'u') {
+            return set(&mut self.unroll, unroll(id, token, number)?, twice("unroll factor"));
+        }
+        if let Some(number) = numbered(token, 'a') {
+            return set(&mut self.align, align(id, token, number)?, twice("loop alignment"));
+        }
+        if let Some(rest) = token.strip_prefix("pf-") {
+            return set(&mut self.prefetch, prefetch(id, op, token, rest)?, twice("prefetch"));
+        }
+        if let Some(v) = Encoding::from_word(token).filter(|e| *e != Encoding::Legacy) {
+            return set(&mut self.encoding, v, twice("encoding"));
+        }
+        if let Some(v) = Order::from_word(token) {
+            return set(&mut self.order, v, twice("order"));
+        }
+        if let Some(v) = Store::from_word(token) {
+            return set(&mut self.store, v, twice("store"));
+        }
+        if let Some(v) = Count::from_word(token) {
+            return set(&mut self.count, v, twice("loop count"));
+        }
+        if let Some(v) = Head::from_word(token) {
+            return set(&mut self.head, v, twice("head"));
+        }
+        if let Some(v) = Tail::from_word(token) {
+            return set(&mut self.tail, v, twice("tail"));
+        }
+        let near = near(token, vocabulary());
+        Err(IdError::Token { id: id.into(), token: token.into(), near })
+    }
+}
+
+fn value(id: &str, token: &str, why: impl Into<String>) -> IdError {
+    IdError::Value { id: id.into(), token: token.into(), why: why.into() }
+}
+
+fn unroll(id: &str, token: &str, number: &str) -> Result<u8, IdError> {
+    plain_number(number)
+        .and_then(|n| u8::try_from(n).ok())
+        .filter(|n| UNROLLS.contains(n))
+        .ok_or_else(|| {
+            let legal: Vec<_> = UNROLLS.iter().map(|u| format!("u{u}")).collect();
+            value(id, token, format!("unroll factors are {}", legal.join(" ")))
+        })
+}
+
+fn align(id: &str, token: &str, number: &str) -> Result<Align, IdError> {
+    let (modulus, skew) = match number.split_once('+') {
+        Some((m, k)) => (m, Some(k)),
+        None => (number, None),
+    };
+    let modulus = plain_number(modulus)
+        .and_then(|m| u8::try_from(m).ok())
+        .filter(|m| Align::MODULI.contains(m))
+        .ok_or_else(|| value(id, token, "alignments are a1 a16 a32 a64"))?;
+    let skew = match skew {
+        None => 0,
+        Some(text) => plain_number(text)
+            .and_then(|k| u8::try_from(k).ok())
+            .filter(|k| (1..modulus).contains(k))
+            .ok_or_else(|| {
+                value(id, token, format!("the skew of a{modulus}+K is 0 < K < {modulus}"))
+            })?,
+    };
+    Ok(Align { modulus, skew })
+}
+
+fn prefetch(id: &str, op: Op, token: &str, rest: &str) -> Result<Prefetch, IdError> {
+    let shape = "a prefetch is pf-HINT@DISTANCE[-src|-dst|-both], as in pf-t0@256";
+    let (hint, rest) = rest.split_once('@').ok_or_else(|| value(id, token, shape))?;
+    let hint = Hint::from_word(hint)
+        .ok_or_else(|| value(id, token, "prefetch hints are t0 t1 t2 nta w nop"))?;
+    let (distance, side) = match rest.split_once('-') {
+        Some((d, s)) => {
+            let side = Side::from_word(s)
+                .ok_or_else(|| value(id, token, "prefetch sides are src dst both"))?;
+            (d, side)
+        }
+        None => (rest, Prefetch::default_side(op)),
+    };
+    let distance = plain_number(distance)
+        .and_then(|d| u16::try_from(d).ok())
+        .filter(|d| *d > 0 && d % 64 == 0 && *d <= Prefetch::MAX_DISTANCE)
+        .ok_or_else(|| value(id, token, "the distance is a multiple of 64 from 64 to 4096"))?;
+    Ok(Prefetch { hint, distance, side })
+}
+
+impl FromStr for Variant {
+    type Err = IdError;
+
+    fn from_str(id: &str) -> Result<Variant, IdError> {
+        let mut parts = id.split('/');
+        let op = parts.next().unwrap_or_default();
+        let op = Op::from_word(op).ok_or_else(|| IdError::Op {
+            id: id.into(),
+            text: op.into(),
+            near: near(op, Op::ALL.iter().map(|o| o.word().to_string())),
+        })?;
+        let class = parts
+            .next()
+            .filter(|c| !c.is_empty())
+            .ok_or_else(|| IdError::MissingClass { id: id.into() })?;
+        let class = Class::from_word(class).ok_or_else(|| IdError::Class {
+            id: id.into(),
+            text: class.into(),
+            near: near(class, Class::ALL.iter().map(|c| c.word().to_string())),
+        })?;
+        let mut named = Named::default();
+        for token in parts {
+            named.read(id, op, token)?;
+        }
+        let plain = Variant::new(op, class);
+        let store = named.store.unwrap_or(plain.store);
+        Ok(Variant {
+            encoding: named.encoding.unwrap_or(plain.encoding),
+            unroll: named.unroll.unwrap_or(plain.unroll),
+            order: named.order.unwrap_or(plain.order),
+            align: named.align.unwrap_or(plain.align),
+            store,
+            prefetch: named.prefetch,
+            count: named.count.unwrap_or(plain.count),
+            head: named.head.unwrap_or(Variant::default_head(store, class)),
+            tail: named.tail.unwrap_or(plain.tail),
+            ..plain
+        })
+    }
+}
+
+impl fmt::Display for Variant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut id = format!("{}/{}", self.op, self.class);
+        let mut push = |token: &str| {
+            id.push('/');
+            id.push_str(token);
+        };
+        if self.encoding != self.class.default_encoding() {
+            push(self.encoding.word());
+        }
+        if self.unroll != 1 {
+            push(&format!("u{}", self.unroll));
+        }
+        if self.order != Order::Pair {
+            push(self.order.word());
+        }
+        match (self.align.modulus, self.align.skew) {
+            (1, _) => {}
+            (modulus, 0) => push(&format!("a{modulus}")),
+            (modulus, skew) => push(&format!("a{modulus}+{skew}")),
+        }
+        if self.store != Store::Plain {
+            push(self.store.word());
+        }
+        if let Some(p) = self.prefetch {
+            let mut token = format!("pf-{}@{}", p.hint, p.distance);
+            if p.side != Prefetch::default_side(self.op) {
+                token.push('-');
+                token.push_str(p.side.word());
+            }
+            push(&token);
+        }
+        if self.count != Count::Cmp {
+            push(self.count.word());
+        }
+        if self.head != Variant::default_head(self.store, self.class) {
+            push(self.head.word());
+        }
+        if self.tail != Variant::default_tail(self.class) {
+            push(self.tail.word());
+        }
+        f.pad(&id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(id: &str) -> String {
+        id.parse::<Variant>().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn any_order_and_explicit_defaults_display_canonically() {
+        let v: Variant = "copy/ymm/head-dst/nt/a64+32/u8/pair/cmp/pf-t0@256-src".parse().unwrap();
+        assert_eq!(v.to_string(), "copy/ymm/u8/a64+32/nt/pf-t0@256");
+        assert_eq!(v.head, Head::Dst);
+    }
+
+    #[test]
+    fn errors_name_the_token_and_offer_the_near_one() {
+        assert!(message("zero/ymm/u5").contains("u1 u2 u3 u4 u6 u8 u12 u16 u32"));
+        assert!(message("zero/ymm/u04").contains("`u04`"));
+        assert!(message("zero/ymm/alined").contains("did you mean aligned"));
+        assert!(message("zero/xmn").contains("did you mean xmm"));
+        assert!(message("zerro/xmm").contains("did you mean zero"));
+        assert!(message("zero/xmm/u2/u4").contains("second time"));
+        assert!(message("zero/xmm/a64+64").contains("0 < K < 64"));
+        assert!(message("zero/xmm/a64+0").contains("0 < K < 64"));
+        assert!(message("zero/xmm/pf-t0@100").contains("multiple of 64"));
+        assert!(message("zero/").contains("names no class"));
+        assert!(message("zero/xmm/").contains("``"));
+        assert!(message("zero/xmm/legacy").contains("no token"));
+    }
+
+    #[test]
+    fn a_colon_makes_it_foreign_and_a_slash_a_variant() {
+        use super::super::Subject;
+        assert!(matches!(Subject::parse("./a/b.so:memcpy"), Ok(Subject::Foreign { .. })));
+        assert!(matches!(Subject::parse("zero/ymm"), Ok(Subject::Variant(_))));
+        assert!(Subject::parse("lbic").unwrap_err().to_string().contains("did you mean libc"));
+        assert!(Subject::parse(":x").is_err());
+    }
+}

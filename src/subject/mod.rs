@@ -1,0 +1,18 @@
+//! What can be measured: the axes, a [`Variant`] (one legal or illegal point of them) and
+//! its id, [`Subject`]s in general, and the [`Cell`] a subject is measured in.
+//!
+//! Nothing here knows a host: parsing and display of ids mean the same everywhere.
+
+mod axes;
+mod cell;
+mod id;
+mod name;
+mod variant;
+
+pub use axes::{
+    Align, Class, Count, Encoding, Head, Hint, Op, Order, Prefetch, Side, Store, Tail, UNROLLS,
+};
+pub use cell::{Cell, Consumer, Drive, Level, Pages, Placement, State};
+pub use id::IdError;
+pub use name::{Baseline, Subject};
+pub use variant::Variant;

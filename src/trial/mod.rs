@@ -1,0 +1,72 @@
+//! What a measurement is: a [`BlockRequest`] asks for blocks of samples, a [`BlockResult`]
+//! answers it, a [`Failure`] says why there is none. [`Evaluator`] is anything that answers
+//! (the worker's client, a replay of recorded results, a script in a test); [`Observer`] is
+//! anything that wants to hear of it.
+
+mod block;
+mod body;
+mod failure;
+mod record;
+
+pub use block::{
+    BlockRequest, BlockResult, Check, Clock, Disturbance, Member, MemberOrder, Sample,
+};
+pub use body::{Body, Contract, Machine};
+pub use failure::{Failure, FailureKind, Grade, Misbehaviour};
+pub use record::{Phase, Progress, Role, Summary, Trial};
+
+/// Answers requests for blocks.
+pub trait Evaluator {
+    /// Emits, verifies and times the members. One result a request; what went wrong with
+    /// single members stands in the result, and the others are still measured.
+    ///
+    /// # Errors
+    /// Only where no worker can be had at all.
+    fn evaluate(&mut self, request: &BlockRequest) -> Result<BlockResult, EvaluateError>;
+
+    /// Verifies without timing: one outcome a body, in order.
+    ///
+    /// # Errors
+    /// As [`Evaluator::evaluate`].
+    fn verify(
+        &mut self,
+        op: crate::subject::Op,
+        bodies: &[Body],
+        check: Check,
+    ) -> Result<Vec<Result<(), Failure>>, EvaluateError>;
+}
+
+/// No worker can be had.
+#[derive(Debug, thiserror::Error)]
+pub enum EvaluateError {
+    /// The worker process did not start or broke off before it could say hello.
+    #[error("the worker process could not be started ({command}): {why}")]
+    Start {
+        /// The command that was tried.
+        command: String,
+        /// What happened.
+        why: String,
+    },
+    /// The worker is another machine than the parent, or speaks another protocol.
+    #[error("the worker does not match: {0}")]
+    Mismatch(String),
+    /// A replay has no row for what was asked.
+    #[error("nothing recorded answers the question: {0}")]
+    NotRecorded(String),
+    /// The command was interrupted.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// Hears of every trial. Must not fail: what it cannot keep it says for itself.
+pub trait Observer {
+    /// A subject was measured, or failed.
+    fn trial(&mut self, trial: &Trial<'_>);
+
+    /// The run goes on.
+    fn progress(&mut self, _progress: &Progress) {}
+}
+
+impl Observer for () {
+    fn trial(&mut self, _: &Trial<'_>) {}
+}
