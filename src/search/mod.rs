@@ -5,6 +5,7 @@ mod candidate;
 mod compare;
 mod context;
 mod decide;
+mod file;
 mod outcome;
 mod panel;
 mod plan;
@@ -16,6 +17,7 @@ pub use budget::Budget;
 pub use candidate::{Candidate, compile_all};
 pub use compare::{Contest, Row, RowTimes, compare};
 pub use context::{baseline_entrant, candidate_entrant};
+pub use file::{Region, SearchFile, Strategy};
 pub use outcome::{
     BaselineOutcome, BaselineTimes, CellOutcome, Excluded, RegretRow, Robust, SearchOutcome,
     SizeOutcome, Standing, Stop, Timed,
