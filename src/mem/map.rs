@@ -79,7 +79,7 @@ impl Pages {
         len: usize,
         protection: Protection,
     ) -> Result<(), MemError> {
-        assert!(offset % PAGE == 0 && offset <= self.bytes && len <= self.bytes - offset);
+        assert!(offset.is_multiple_of(PAGE) && offset <= self.bytes && len <= self.bytes - offset);
         // SAFETY: the range lies inside pages that this value owns (asserted above). Slices
         // of it are lent out only by owners that know its protection.
         let refused = unsafe {
