@@ -166,7 +166,7 @@ pub(super) fn entrant(subject: &Subject, op: Op, session: &Session) -> anyhow::R
             if let Err(broken) = space::check(variant) {
                 return usage(format!("{variant} is not legal: {broken}"));
             }
-            if let Err(why) = space::supported(variant, &session.host.features) {
+            if let Err(why) = space::supported(variant, &session.host.usable) {
                 return unsupported(format!("this host cannot run {variant}: {why}"));
             }
             Ok(candidate_entrant(&Candidate::new(*variant)?, false))

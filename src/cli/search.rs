@@ -16,6 +16,7 @@ use crate::results::Journal;
 use crate::search::{
     Budget, Question, SearchFile, SizePlan, compile_all, fresh_seed, plan, search,
 };
+use crate::space;
 use crate::subject::{Baseline, Op};
 
 /// Arguments of `looptune search`.
@@ -74,7 +75,9 @@ pub(super) fn run(args: &SearchArgs, runner: Option<&str>) -> anyhow::Result<()>
     let plans = plan(&question, &session.host.caches);
     refuse_empty(&plans)?;
 
-    let points = file.space(args.op).legal(&session.host.features);
+    let usable = session.host.usable;
+    let mut points = file.space(args.op).legal();
+    points.retain(|v| space::supported(v, &usable).is_ok());
     let candidates = compile_all(points)?;
     if candidates.is_empty() {
         return unsupported(format!(
@@ -90,6 +93,7 @@ pub(super) fn run(args: &SearchArgs, runner: Option<&str>) -> anyhow::Result<()>
         &question,
         &plans,
         &candidates,
+        file.strategy,
         host.tsc.calibrated_hz,
         started,
         &mut session.client,

@@ -88,7 +88,7 @@ fn run_random(
 ) -> anyhow::Result<u64> {
     let seed = args.seed.unwrap_or_else(fresh_seed);
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let features = session.host.features;
+    let features = session.host.usable;
     let check = if args.full { Check::Full } else { Check::Quick { size: QUICK_SIZE } };
     let ops: Vec<Op> = args.op.map_or_else(|| Op::ALL.to_vec(), |op| vec![op]);
     let (mut verified, mut wrong, mut seconds) = (0, 0, 0.0);

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use super::budget::{Budget, Meter};
 use super::context::Context;
+use super::file::Strategy;
 use super::panel::{Entrant, Panel};
 use super::plan::band;
 use crate::stats::Verdict;
@@ -64,7 +65,7 @@ pub fn compare(
     observer: &mut dyn Observer,
 ) -> Result<(Vec<Row>, Panel), EvaluateError> {
     let meter = Meter::new(contest.budget, Instant::now());
-    let mut context = Context::new(evaluator, observer, meter, contest.seed, tick_hz, Vec::new());
+    let mut context = Context::new(evaluator, observer, meter, contest.seed, tick_hz, Vec::new(), Strategy::default());
     let mut panel = Panel::new(contest.cell, contest.entrants.clone(), tick_hz);
     let mut share = context.meter.share(1.0);
     context.fill(&mut panel, Phase::Bench, &mut share, LAYOUTS.0, LAYOUTS.1)?;

@@ -5,6 +5,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::budget::{Meter, Share};
 use super::candidate::Candidate;
+use super::file::Strategy;
 use super::panel::{Effort, Entrant, Panel};
 use super::plan::is_cheap;
 use crate::subject::{Baseline, Cell, Op, Subject};
@@ -18,6 +19,7 @@ pub(super) struct Context<'a> {
     pub(super) rng: ChaCha8Rng,
     pub(super) tick_hz: f64,
     pub(super) baselines: Vec<Baseline>,
+    pub(super) strategy: Strategy,
 }
 
 impl<'a> Context<'a> {
@@ -28,9 +30,10 @@ impl<'a> Context<'a> {
         seed: u64,
         tick_hz: f64,
         baselines: Vec<Baseline>,
+        strategy: Strategy,
     ) -> Context<'a> {
         let rng = ChaCha8Rng::seed_from_u64(seed);
-        Context { evaluator, observer, meter, rng, tick_hz, baselines }
+        Context { evaluator, observer, meter, rng, tick_hz, baselines, strategy }
     }
 
     /// The baselines as entrants of an op.

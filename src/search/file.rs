@@ -16,9 +16,6 @@ use crate::units::parse_sizes;
 pub struct Strategy {
     /// Samples of each candidate in the first look.
     pub screen_rounds: u32,
-    /// Candidates of the first look where a state is dear to prime (llc, dram): a stratified
-    /// subset of about so many. Cheap states look at all.
-    pub stratum: u32,
     /// Times that the neighbours of the leaders are tried.
     pub local_rounds: u32,
     /// Candidates that race on fresh data in the end.
@@ -26,11 +23,10 @@ pub struct Strategy {
 }
 
 impl Default for Strategy {
-    /// Three samples, so that one disturbed sample is outvoted; a subset that gives each of
-    /// the ~100 strata a few members; two steps from each leader; a dozen finalists, so that
+    /// Three samples, so that one disturbed sample is outvoted; two steps from each leader; a dozen finalists, so that
     /// each class and store type keeps a representative beside the leaders.
     fn default() -> Strategy {
-        Strategy { screen_rounds: 3, stratum: 300, local_rounds: 2, finalists: 12 }
+        Strategy { screen_rounds: 3, local_rounds: 2, finalists: 12 }
     }
 }
 
@@ -105,7 +101,6 @@ struct WireRegion {
 #[serde(deny_unknown_fields)]
 struct WireStrategy {
     screen_rounds: Option<Spanned<i64>>,
-    stratum: Option<Spanned<i64>>,
     local_rounds: Option<Spanned<i64>>,
     finalists: Option<Spanned<i64>>,
 }
@@ -279,14 +274,7 @@ fn sizes(source: &Source<'_>, text: &Spanned<String>) -> Result<Vec<u64>, FileEr
 }
 
 fn budget(source: &Source<'_>, text: &Spanned<String>) -> Result<Budget, FileError> {
-    Budget::parse(text.get_ref()).ok_or_else(|| {
-        let why = format!(
-            "`{}` is no budget; write a time such as \"10s\" or a number of samples such as \
-             \"40000\"",
-            text.get_ref()
-        );
-        source.value(&text.span(), "budget", why)
-    })
+    Budget::parse(text.get_ref()).map_err(|why| source.value(&text.span(), "budget", why))
 }
 
 /// Reads every word of a list that may be neither empty nor repeat itself.
@@ -326,7 +314,6 @@ fn strategy(source: &Source<'_>, wire: &WireStrategy) -> Result<Strategy, FileEr
     let default = Strategy::default();
     Ok(Strategy {
         screen_rounds: within("screen_rounds", &wire.screen_rounds, default.screen_rounds, 1, 100)?,
-        stratum: within("stratum", &wire.stratum, default.stratum, 10, 100_000)?,
         local_rounds: within("local_rounds", &wire.local_rounds, default.local_rounds, 0, 20)?,
         finalists: within("finalists", &wire.finalists, default.finalists, 2, 100)?,
     })

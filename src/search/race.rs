@@ -12,12 +12,6 @@ use crate::trial::{Check, EvaluateError, Phase};
 /// Leaders that each cell sends into the race of all cells.
 const LEADERS: usize = 5;
 
-/// Finalists by speed of each cell.
-const FINALISTS: usize = 5;
-
-/// Finalists by least worst regret, of all loops and of each kind of store.
-const ROBUST: usize = 4;
-
 /// Layouts of the heat that picks finalists.
 const HEAT_LAYOUTS: (u32, u32) = (2, 24);
 
@@ -93,19 +87,14 @@ pub(super) fn heat(
     parts: f64,
 ) -> Result<Vec<usize>, EvaluateError> {
     let panels = race(context, candidates, cells, pool, false, parts, HEAT_LAYOUTS)?;
-    let mut finalists: Vec<usize> = Vec::new();
-    let mut add = |place: usize| {
-        if !finalists.contains(&pool[place]) {
-            finalists.push(pool[place]);
-        }
-    };
     let mut rows: Vec<Vec<Regret>> = vec![Vec::new(); pool.len()];
+    let mut orders: Vec<Vec<usize>> = Vec::new();
     for panel in &panels {
         let places = regrets(panel, pool.len(), None);
         let mut order: Vec<(usize, f64)> =
             places.iter().enumerate().filter_map(|(i, r)| Some((i, r.as_ref()?.value))).collect();
         order.sort_by(|a, b| a.1.total_cmp(&b.1));
-        order.iter().take(FINALISTS).for_each(|(place, _)| add(*place));
+        orders.push(order.into_iter().map(|(place, _)| place).collect());
         for (row, regret) in rows.iter_mut().zip(&places) {
             row.extend(*regret);
         }
@@ -114,11 +103,23 @@ pub(super) fn heat(
     let mut whole: Vec<usize> =
         (0..pool.len()).filter(|p| rows[*p].len() == panels.len()).collect();
     whole.sort_by(|a, b| worst(*a).total_cmp(&worst(*b)));
-    whole.iter().take(ROBUST).for_each(|p| add(*p));
-    for non_temporal in [false, true] {
-        let kind = |p: &&usize| candidates[pool[**p]].non_temporal() == non_temporal;
-        whole.iter().filter(kind).take(ROBUST / 2).for_each(|p| add(*p));
+    let of_kind = |non_temporal: bool| {
+        let kind = |p: &usize| candidates[pool[*p]].non_temporal() == non_temporal;
+        whole.iter().copied().filter(kind).collect::<Vec<_>>()
+    };
+    // The fastest of each cell and the least regretted of each kind are there in any case;
+    // then seconds, thirds and so on, until there are enough.
+    orders.extend([whole.clone(), of_kind(false), of_kind(true)]);
+    let most = (context.strategy.finalists as usize).max(orders.len());
+    let mut places: Vec<usize> = Vec::new();
+    for rank in 0..pool.len() {
+        for place in orders.iter().filter_map(|o| o.get(rank)) {
+            if places.len() < most && !places.contains(place) {
+                places.push(*place);
+            }
+        }
     }
+    let finalists = places.into_iter().map(|p| pool[p]).collect();
     Ok(finalists)
 }
 

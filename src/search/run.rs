@@ -8,6 +8,7 @@ use super::budget::{Budget, Meter};
 use super::candidate::Candidate;
 use super::context::{Context, candidate_entrant};
 use super::decide::{RegretTable, baselines, is_tie, pick, standings};
+use super::file::Strategy;
 use super::outcome::{CellOutcome, SearchOutcome, SizeOutcome, Stop};
 use super::panel::Panel;
 use super::plan::{Question, SizePlan, is_cheap};
@@ -35,6 +36,7 @@ pub fn search(
     question: &Question,
     plans: &[SizePlan],
     candidates: &[Candidate],
+    strategy: Strategy,
     tick_hz: f64,
     started: Instant,
     evaluator: &mut dyn Evaluator,
@@ -44,7 +46,7 @@ pub fn search(
     let default = Budget::Seconds(Budget::DEFAULT_CELL_SECONDS * cells as f64);
     let meter = Meter::new(question.budget.unwrap_or(default), started);
     let baselines = question.baselines.clone();
-    let mut context = Context::new(evaluator, observer, meter, question.seed, tick_hz, baselines);
+    let mut context = Context::new(evaluator, observer, meter, question.seed, tick_hz, baselines, strategy);
     let mut outcome = SearchOutcome {
         op: question.op,
         seed: question.seed,

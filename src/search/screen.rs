@@ -12,7 +12,7 @@ use super::outcome::{Excluded, Stop};
 use super::panel::{Effort, Panel};
 use super::plan::is_cheap;
 use crate::space::stratified;
-use crate::subject::Cell;
+use crate::subject::{Cell, Variant};
 use crate::trial::{EvaluateError, Failure, FailureKind, Phase};
 
 /// Candidates in one request: enough that the baselines beside them cost little, few enough
@@ -110,10 +110,10 @@ impl<'s> Screen<'s> {
             field = self.subset(context, affordable.min(self.candidates.len()));
             field.retain(|i| !first.contains(i));
         }
-        let blocks = if cheap { 2 } else { 1 };
+        let blocks = if cheap { context.strategy.screen_rounds } else { 1 };
         self.round(context, &field, (1, blocks), !cheap, &mut share)?;
         if !cheap {
-            for _ in 0..2 {
+            for _ in 0..context.strategy.local_rounds {
                 let near = self.neighbours();
                 self.round(context, &near, (1, 1), true, &mut share)?;
             }
@@ -135,7 +135,10 @@ impl<'s> Screen<'s> {
 
     fn subset(&self, context: &mut Context<'_>, count: usize) -> Vec<usize> {
         let variants: Vec<_> = self.candidates.iter().map(|c| c.variant).collect();
-        stratified(&variants, count, &mut context.rng)
+        let subset = stratified(&variants, count, &mut context.rng);
+        let places: HashMap<&Variant, usize> =
+            variants.iter().enumerate().map(|(i, v)| (v, i)).collect();
+        subset.iter().filter_map(|v| places.get(v).copied()).collect()
     }
 
     /// Times a field once, chunk by chunk. With `stoppable`, stops when the share is used.
