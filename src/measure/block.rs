@@ -70,9 +70,8 @@ pub fn run_blocks(
 ) -> Result<BlockResult, MeasureError> {
     let overhead = instruments.overhead(request.cell.drive);
     let began = Instant::now();
-    let spent = || {
-        request.limit_ns > 0 && began.elapsed().as_nanos() >= u128::from(request.limit_ns)
-    };
+    let spent =
+        || request.limit_ns > 0 && began.elapsed().as_nanos() >= u128::from(request.limit_ns);
     let mut run = Run {
         drive: request.cell.drive,
         overhead,
@@ -90,13 +89,17 @@ pub fn run_blocks(
         rig.place(request.seed, delta, &mut rng);
         let entries = emit(instruments, contenders, &mut rng)?;
         if layout == 0 {
-            run.ready = entries.into_iter().zip(contenders).map(|(entry, c)| Ready {
-                entry,
-                repeats: rig.level() == Level::L1 && !c.leaves_cache,
-                calls: 1,
-                made: 1,
-                usual: Usual::new(f64::INFINITY),
-            }).collect();
+            run.ready = entries
+                .into_iter()
+                .zip(contenders)
+                .map(|(entry, c)| Ready {
+                    entry,
+                    repeats: rig.level() == Level::L1 && !c.leaves_cache,
+                    calls: 1,
+                    made: 1,
+                    usual: Usual::new(f64::INFINITY),
+                })
+                .collect();
             run.pilot(instruments, rig, contenders, request, shared);
         } else {
             for (ready, entry) in run.ready.iter_mut().zip(entries) {
@@ -107,9 +110,8 @@ pub fn run_blocks(
             if block > 0 && spent() {
                 break;
             }
-            let order = draw::member_order(
-                request.seed, layout, block, contenders.len(), request.order,
-            );
+            let order =
+                draw::member_order(request.seed, layout, block, contenders.len(), request.order);
             run.block((layout, block), &order, instruments, rig, contenders, shared);
         }
     }
@@ -203,8 +205,7 @@ impl Run {
         let first = PILOT_CALLS.min(rig.pairs()).max(1);
         let first = if self.ready[i].repeats { PILOT_CALLS } else { first };
         let member = contenders[i].member;
-        let rough = per_call(
-            self.pass(i, first, member, instruments, rig, shared), first);
+        let rough = per_call(self.pass(i, first, member, instruments, rig, shared), first);
         let wanted = if self.ready[i].repeats {
             budget.repeated(rough, 1)
         } else {
@@ -246,7 +247,11 @@ impl Run {
         // In the first level the warm-up must not push the pair out, so it comes first; in
         // the others it must come last, because priming may push the code out.
         if rig.level() == Level::L1 {
-            if ready.repeats { warm(first) } else { rig.warm_pair().into_iter().for_each(warm) }
+            if ready.repeats {
+                warm(first)
+            } else {
+                rig.warm_pair().into_iter().for_each(warm)
+            }
             prime(rig, visits, instruments.features());
         } else {
             prime(rig, visits, instruments.features());
@@ -292,7 +297,8 @@ impl Run {
             self.rulers.push(ruler);
             for (sample, &i) in self.samples[begin..].iter_mut().zip(order) {
                 sample.disturbance.switches = switches;
-                self.ready[i].usual.keep(sample.ticks, self.ready[i].made);
+                let made = self.ready[i].made;
+                self.ready[i].usual.keep(sample.ticks, made);
             }
             return;
         }

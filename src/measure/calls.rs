@@ -8,24 +8,24 @@ const MOST: u32 = 1 << 20;
 
 /// How members of a block share a number of calls.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Budget {
+pub(super) struct Budget {
     /// Ticks that the shortest pass must take.
-    pub pass_ticks: f64,
+    pub(super) pass_ticks: f64,
     /// Pairs that a ring pass may visit: each at most once a prime.
-    pub pairs: u32,
+    pub(super) pairs: u32,
 }
 
 impl Budget {
     /// Calls for members that repeat on one pair: as many as the fastest of them
     /// (`fastest`: ticks a call) needs, the same number for all, so that the pass's own cost
     /// cancels in their ratios; a multiple of `step`.
-    pub fn repeated(&self, fastest: f64, step: u32) -> u32 {
+    pub(super) fn repeated(&self, fastest: f64, step: u32) -> u32 {
         self.wanted(fastest, step).max(LEAST_REPEATED.next_multiple_of(step))
     }
 
     /// Calls for members that visit a ring: as [`Budget::repeated`], but never more than
     /// there are pairs.
-    pub fn visited(&self, fastest: f64, step: u32) -> u32 {
+    pub(super) fn visited(&self, fastest: f64, step: u32) -> u32 {
         self.wanted(fastest, step).min(self.pairs).max(1)
     }
 
@@ -38,7 +38,7 @@ impl Budget {
 
 /// The smallest number of calls of which every plant is a whole number of calls; 1 without
 /// plants. Plants finer than a ten-thousandth are rounded.
-pub fn plant_step(plants: impl IntoIterator<Item = f64>) -> u32 {
+pub(super) fn plant_step(plants: impl IntoIterator<Item = f64>) -> u32 {
     let plants: Vec<f64> = plants.into_iter().filter(|p| *p != 0.0).collect();
     let whole = |n: u32, p: f64| {
         let extra = p * f64::from(n);
@@ -48,12 +48,8 @@ pub fn plant_step(plants: impl IntoIterator<Item = f64>) -> u32 {
 }
 
 /// Calls that are made where `calls` are reported: a plant adds at least one.
-pub fn planted(calls: u32, plant: f64) -> u32 {
-    if plant > 0.0 {
-        calls + ((f64::from(calls) * plant).round() as u32).max(1)
-    } else {
-        calls
-    }
+pub(super) fn planted(calls: u32, plant: f64) -> u32 {
+    if plant > 0.0 { calls + ((f64::from(calls) * plant).round() as u32).max(1) } else { calls }
 }
 
 #[cfg(test)]
@@ -68,7 +64,11 @@ mod tests {
         assert_eq!(budget.visited(10_000.0, 1), 1);
         assert_eq!(budget.visited(1000.0, 1), 5);
         assert_eq!(budget.visited(1.0, 1), 12, "a ring is visited once");
-        assert_eq!(budget.repeated(0.0, 1), 50_000, "a clock that stands still asks for no eternity");
+        assert_eq!(
+            budget.repeated(0.0, 1),
+            50_000,
+            "a clock that stands still asks for no eternity"
+        );
     }
 
     #[test]

@@ -2,8 +2,8 @@
 //! seed and its own place (layout, block), never on how often noise made a block repeat,
 //! so that one seed gives one sequence.
 
-use rand::SeedableRng;
 use rand::RngExt;
+use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 

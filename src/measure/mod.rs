@@ -39,7 +39,9 @@ pub enum MeasureError {
     #[error(transparent)]
     Memory(#[from] crate::mem::MemError),
     /// Huge pages back the buffers although small ones were asked for.
-    #[error("{bytes} bytes of the buffers are backed by huge pages although small ones were asked for")]
+    #[error(
+        "{bytes} bytes of the buffers are backed by huge pages although small ones were asked for"
+    )]
     HugePages {
         /// How many bytes.
         bytes: u64,

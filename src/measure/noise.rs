@@ -9,7 +9,7 @@ const MEMORY: usize = 31;
 
 /// What a member usually takes, ticks a call.
 #[derive(Clone, Debug)]
-pub struct Usual {
+pub(super) struct Usual {
     pilot: f64,
     recent: Vec<f64>,
     next: usize,
@@ -17,12 +17,12 @@ pub struct Usual {
 
 impl Usual {
     /// Starts from a pilot's time.
-    pub fn new(pilot: f64) -> Usual {
+    pub(super) fn new(pilot: f64) -> Usual {
         Usual { pilot, recent: Vec::new(), next: 0 }
     }
 
     /// Ticks a call: the median of the last samples, of the pilot while there are few.
-    pub fn ticks(&self) -> f64 {
+    pub(super) fn ticks(&self) -> f64 {
         if self.recent.len() < 5 {
             return self.pilot;
         }
@@ -33,12 +33,12 @@ impl Usual {
 
     /// Whether a sample is far outside what is usual. `slack` ticks are always forgiven: on
     /// short passes a late store or a page walk is much beside little.
-    pub fn is_outlier(&self, ticks: u64, calls: u32, slack: f64) -> bool {
+    pub(super) fn is_outlier(&self, ticks: u64, calls: u32, slack: f64) -> bool {
         ticks as f64 > self.ticks() * f64::from(calls.max(1)) * OUTLIER + slack
     }
 
     /// Takes a sample that was kept.
-    pub fn keep(&mut self, ticks: u64, calls: u32) {
+    pub(super) fn keep(&mut self, ticks: u64, calls: u32) {
         let value = ticks as f64 / f64::from(calls.max(1));
         if self.recent.len() < MEMORY {
             self.recent.push(value);

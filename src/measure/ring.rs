@@ -200,7 +200,8 @@ mod tests {
         assert!(plan(Op::Zero, 4096, Level::L1, &absurd).unwrap_err().contains("no L1d"));
         let small = Levels { l2: Some(64 << 10), ..ZEN3 };
         assert!(plan(Op::Zero, 4096, Level::L2, &small).unwrap_err().contains("too small"));
-        let mut pair = Cell::new(Op::Copy, 64, State::from_word("dram:l1").unwrap(), Drive::Chained);
+        let mut pair =
+            Cell::new(Op::Copy, 64, State::from_word("dram:l1").unwrap(), Drive::Chained);
         pair.placement = Placement { dst: 63, src: 0, delta: None };
         assert!(Ring::plan(&pair, &ZEN3).unwrap_err().contains("dram:l1"));
     }

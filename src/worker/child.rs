@@ -3,7 +3,6 @@
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::parent_id;
 
 use super::memory::Memory;
 use super::protocol::{self, FrameError, Hello, Reply, Request, VERSION};
@@ -13,7 +12,7 @@ use crate::measure::{Contender, Instruments, Levels, MeasureError, Rig, run_bloc
 use crate::mem::{Activity, MemError, SharedPage};
 use crate::subject::{Cell, Op};
 use crate::trial::{BlockRequest, BlockResult, Failure, FailureKind};
-use crate::verify::Verifier;
+use crate::verify::{Verifier, VerifyError};
 
 /// Bytes of buffers that are kept for cells that may come again.
 const MOST_RIG_BYTES: usize = 64 << 20;
@@ -34,7 +33,7 @@ macro_rules! from {
         }
     )+ };
 }
-from!(HostError, MemError, MeasureError, FrameError, io::Error);
+from!(HostError, MemError, VerifyError, MeasureError, FrameError, io::Error);
 
 /// Answers the parent's requests on the socket that is this process's standard input, until
 /// the parent has no more or is gone.
@@ -46,7 +45,7 @@ from!(HostError, MemError, MeasureError, FrameError, io::Error);
 pub fn run_child(shared_path: &str) -> Result<(), ChildError> {
     // A parent that is gone before the promise holds has closed the line, and the first
     // read says so.
-    host::die_with_parent(parent_id())?;
+    host::die_with_parent()?;
     let shared = SharedPage::open(shared_path)?;
     let mut line = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let cpu = host::pin_to_one().map_err(|e| e.to_string());
@@ -77,7 +76,9 @@ pub fn run_child(shared_path: &str) -> Result<(), ChildError> {
                     child.announce(i, Activity::Verifying);
                     child.memory.learn(op, body, check, &child.shared);
                     let outcome = child.memory.outcome(op, body);
-                    outcomes.push(outcome.map_or(Ok(()), |o| o.as_ref().map(|_| ()).map_err(Failure::clone)));
+                    outcomes.push(
+                        outcome.map_or(Ok(()), |o| o.as_ref().map(|_| ()).map_err(Failure::clone)),
+                    );
                 }
                 Reply::Verify(outcomes)
             }
@@ -106,10 +107,8 @@ impl Child {
     fn block(&mut self, request: &BlockRequest) -> BlockResult {
         self.try_block(request).unwrap_or_else(|e| {
             // Nobody's fault, and everybody's: the cell cannot be measured here.
-            let failure = Failure {
-                kind: FailureKind::Unsupported(e.to_string()),
-                case: "timing".into(),
-            };
+            let failure =
+                Failure { kind: FailureKind::Unsupported(e.to_string()), case: "timing".into() };
             BlockResult {
                 samples: Vec::new(),
                 failures: (0..request.members.len() as u32).map(|i| (i, failure.clone())).collect(),

@@ -248,7 +248,8 @@ impl Evaluator for Client {
             let members = present.iter().map(|i| request.members[*i].clone()).collect();
             Request::Block(BlockRequest { members, ..request.clone() })
         };
-        let reply = self.ask(&mut present, form, |i, failure| failures.push((i as u32, failure)))?;
+        let reply =
+            self.ask(&mut present, form, |i, failure| failures.push((i as u32, failure)))?;
         let mut result = match reply {
             Some(Reply::Block(result)) => result,
             Some(Reply::Verify(_)) => return Err(self.mixed_up()),

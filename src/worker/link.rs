@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::protocol::{self, FrameError};
-use crate::mem::SharedPage;
+use crate::mem::{Activity, SharedPage};
 
 /// How long a read waits before it looks at the heartbeat and at the user's interrupt.
 const LOOK: Duration = Duration::from_millis(20);
@@ -173,17 +173,20 @@ fn is_timeout(e: &std::io::Error) -> bool {
     matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }
 
+/// All that a child shows of its progress: beats, who is in flight, which case.
+type Signs = (u64, (u32, Activity), (u64, u32, u32));
+
 /// Waits no longer than the deadline after the last sign of life.
 struct Watch<'a> {
     deadline: Duration,
     interrupted: Option<&'a AtomicBool>,
-    beats: Option<u64>,
+    seen: Option<Signs>,
     last: Instant,
 }
 
 impl<'a> Watch<'a> {
     fn new(deadline: Duration, interrupted: Option<&'a AtomicBool>) -> Watch<'a> {
-        Watch { deadline, interrupted, beats: None, last: Instant::now() }
+        Watch { deadline, interrupted, seen: None, last: Instant::now() }
     }
 
     fn alive(&mut self) {
@@ -194,9 +197,9 @@ impl<'a> Watch<'a> {
         if self.interrupted.is_some_and(|i| i.load(Ordering::Relaxed)) {
             return Some(Outcome::Interrupted);
         }
-        let beats = Some(shared.beats());
-        if beats != self.beats {
-            self.beats = beats;
+        let seen = Some((shared.beats(), shared.in_flight(), shared.case()));
+        if seen != self.seen {
+            self.seen = seen;
             self.alive();
         }
         (self.last.elapsed() > self.deadline).then_some(Outcome::Hung)

@@ -67,7 +67,9 @@ pub(super) enum FrameError {
     #[error("the line broke: {0}")]
     Io(#[from] io::Error),
     /// The message is too long, or its length is noise.
-    #[error("a message of {bytes} bytes is longer than the {MOST_BYTES} that are allowed; ask for fewer members or samples at once")]
+    #[error(
+        "a message of {bytes} bytes is longer than the {MOST_BYTES} that are allowed; ask for fewer members or samples at once"
+    )]
     TooLong {
         /// Its length.
         bytes: usize,
@@ -146,16 +148,21 @@ mod tests {
         let reply = Reply::Verify(vec![Ok(()), Err(failure)]);
         let mut line = Vec::new();
         send(&mut line, &reply).unwrap();
-        send(&mut line, &Reply::Block(BlockResult {
-            samples: Vec::new(),
-            failures: Vec::new(),
-            clock: Default::default(),
-            disturbed: 3,
-        }))
+        send(
+            &mut line,
+            &Reply::Block(BlockResult {
+                samples: Vec::new(),
+                failures: Vec::new(),
+                clock: Default::default(),
+                disturbed: 3,
+            }),
+        )
         .unwrap();
         let mut line = line.as_slice();
         assert_eq!(receive::<Reply>(&mut line).unwrap(), reply);
-        assert!(matches!(receive::<Reply>(&mut line).unwrap(), Reply::Block(b) if b.disturbed == 3));
+        assert!(
+            matches!(receive::<Reply>(&mut line).unwrap(), Reply::Block(b) if b.disturbed == 3)
+        );
         assert!(matches!(receive::<Reply>(&mut line), Err(FrameError::Closed)));
     }
 
