@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::affinity::{allowed_cpus, cpu_list, human_list};
 use super::cache::Caches;
 use super::clib::Clib;
-use super::cpuid::{Cpu, Leaves};
+use super::cpuid::{Cpu, EMULATOR, Leaves};
 use super::tsc::Tsc;
 use crate::units::human_size;
 
@@ -123,7 +123,9 @@ pub(crate) fn disturbances(
         let percent = tsc.spread * 100.0;
         say(format!("The time-stamp counter's rate was measured to {percent:.1} % only."));
     }
-    if let Some(name) = &conditions.hypervisor {
+    if conditions.hypervisor.as_deref() == Some(EMULATOR) {
+        say("The processor is emulated in software: times say nothing of real hardware.".into());
+    } else if let Some(name) = &conditions.hypervisor {
         let llc = caches.llc_bytes().map_or(String::new(), |llc| {
             let llc = human_size(llc);
             format!("; of the last-level cache of {llc} it may get a small part")
@@ -221,11 +223,12 @@ mod tests {
     #[test]
     fn each_disturbance_has_its_sentence() {
         type Change = fn(&mut Cpu, &mut Conditions, &mut Tsc);
-        let cases: [(&str, Change); 13] = [
+        let cases: [(&str, Change); 14] = [
             ("not promised", |_, _, t| t.invariant = false),
             ("2100.0 MHz and runs at 2000.0", |_, _, t| t.told_hz = Some(2.1e9)),
             ("1.0 %", |_, _, t| t.spread = 0.01),
             ("guest of Xen", |_, c, _| c.hypervisor = Some("Xen".into())),
+            ("in software", |_, c, _| c.hypervisor = Some(EMULATOR.into())),
             ("unlike designs", |cpu, _, _| cpu.hybrid = true),
             ("Only one CPU", |_, c, _| c.allowed_cpus = vec![1]),
             ("load is 3.5 on 2 CPUs", |_, c, _| c.load = Some([3.5, 0.0, 0.0])),

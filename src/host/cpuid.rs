@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use super::march::Microarch;
 
+/// What QEMU's instruction emulator is called here.
+pub(crate) const EMULATOR: &str = "QEMU, which emulates every instruction";
+
 const ZERO: CpuIdResult = CpuIdResult { eax: 0, ebx: 0, ecx: 0, edx: 0 };
 
 /// The CPUID leaves of one CPU. Processors answer a leaf beyond their last with the content
@@ -68,7 +71,7 @@ impl<R: CpuIdReader> Leaves<R> {
         let name = text(&[r.ebx, r.ecx, r.edx]);
         Some(match name.as_str() {
             "KVMKVMKVM" => "KVM".to_string(),
-            "TCGTCGTCGTCG" => "QEMU (emulated)".to_string(),
+            "TCGTCGTCGTCG" => EMULATOR.to_string(),
             "Microsoft Hv" => "Hyper-V".to_string(),
             "VMwareVMware" => "VMware".to_string(),
             "XenVMMXenVMM" => "Xen".to_string(),

@@ -1,0 +1,217 @@
+//! Which buffers make a state: how many pairs of destination and source, and whether the
+//! state exists for a size at all. Pure, so that a planner can ask without a worker.
+
+use crate::host::Caches;
+use crate::subject::{Cell, Level, Op};
+use crate::units::human_size;
+
+/// Bytes of the caches that states are made of; `None` where the processor has no such
+/// level or tells none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Levels {
+    /// First-level data cache.
+    pub l1d: Option<u64>,
+    /// Second-level cache.
+    pub l2: Option<u64>,
+    /// Last-level cache, where it is another than the second.
+    pub llc: Option<u64>,
+}
+
+impl Levels {
+    /// As a processor tells of its caches.
+    pub fn of(caches: &Caches) -> Levels {
+        Levels {
+            l1d: Some(caches.l1d_bytes()),
+            l2: Some(caches.l2_bytes()),
+            llc: caches.llc_bytes(),
+        }
+    }
+}
+
+/// The pairs of buffers that a state is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ring {
+    /// How many pairs.
+    pub pairs: u64,
+    /// Bytes from one destination (or source) to the next; a multiple of 64.
+    pub stride: u64,
+}
+
+/// What the driver's list takes of the first level for each pair.
+const LIST_ENTRY: u64 = 8;
+
+/// A level holds a ring only if the ring is at least so many times the level below: a
+/// walk then finds nothing there, whatever the replacement policy, because the pairs that
+/// a pass visits are those touched longest ago.
+const ABOVE: u64 = 2;
+
+/// Rings above this multiple of the level below gain nothing and cost priming time.
+const L2_OVER_L1: u64 = 8;
+
+/// As [`L2_OVER_L1`], for the last level.
+const LLC_OVER_L2: u64 = 3;
+
+/// The region that a `dram` pass picks its pairs from, bytes: many times what a pass
+/// visits, so that a line fetched ahead is rarely one that is visited later.
+const DRAM_REGION: u64 = 1 << 20;
+
+/// More pairs than this only make lists longer.
+const MOST_PAIRS: u64 = 4096;
+
+impl Ring {
+    /// The ring for a cell.
+    ///
+    /// # Errors
+    /// Why the state does not exist for the cell, for people: names the size and the level.
+    pub fn plan(cell: &Cell, levels: &Levels) -> Result<Ring, String> {
+        let level = cell.state.level().ok_or_else(|| {
+            format!("the state {} asks for two levels at once, which no ring makes", cell.state)
+        })?;
+        let offset = match cell.op {
+            Op::Copy => cell.placement.dst.max(cell.placement.src),
+            Op::Zero => cell.placement.dst,
+        };
+        let stride = (cell.size + u64::from(offset)).next_multiple_of(64);
+        let pair = match cell.op {
+            Op::Copy => stride * 2,
+            Op::Zero => stride,
+        };
+        let pairs = match level {
+            Level::L1 => {
+                let l1d = known(levels.l1d, "L1d")?;
+                match l1d * 3 / 4 / (pair + LIST_ENTRY) {
+                    0 => Err(too_large(pair, l1d * 3 / 4, "three quarters of", l1d, "L1d")),
+                    pairs => Ok(pairs),
+                }
+            }
+            Level::L2 => {
+                let (l1d, l2) = (known(levels.l1d, "L1d")?, known(levels.l2, "L2")?);
+                between(pair, (l1d, "L1d"), (l2, "L2"), L2_OVER_L1)
+            }
+            Level::Llc => {
+                let (l2, llc) = (known(levels.l2, "L2")?, known(levels.llc, "last-level cache")?);
+                between(pair, (l2, "L2"), (llc, "last-level cache"), LLC_OVER_L2)
+            }
+            Level::Dram => Ok((DRAM_REGION / pair).max(1)),
+        }?;
+        // A ring must not shrink below what its level asks; only the smallest sizes get here.
+        let most = match level {
+            Level::L1 | Level::Dram => MOST_PAIRS,
+            Level::L2 | Level::Llc => u64::MAX,
+        };
+        Ok(Ring { pairs: pairs.min(most), stride })
+    }
+}
+
+/// Whether the state of a cell exists for its size on a machine with these caches.
+///
+/// # Errors
+/// The reason why not, for people.
+pub fn state_exists(cell: &Cell, caches: &Caches) -> Result<(), String> {
+    Ring::plan(cell, &Levels::of(caches)).map(|_| ())
+}
+
+fn known(size: Option<u64>, name: &str) -> Result<u64, String> {
+    size.filter(|s| *s > 0).ok_or_else(|| format!("this machine tells of no {name}"))
+}
+
+fn too_large(pair: u64, limit: u64, part: &str, level: u64, name: &str) -> String {
+    format!(
+        "a call touches {}, more than the {} that {part} the {} {name} hold",
+        human_size(pair),
+        human_size(limit),
+        human_size(level)
+    )
+}
+
+/// Pairs that overflow one level and fit half of the next.
+fn between(
+    pair: u64,
+    (below, below_name): (u64, &str),
+    (level, name): (u64, &str),
+    over: u64,
+) -> Result<u64, String> {
+    let limit = level / 2;
+    if pair > limit {
+        return Err(too_large(pair, limit, "half of", level, name));
+    }
+    let floor = below * ABOVE;
+    let pairs = (limit.min(below * over) / pair).max(1).max(floor.div_ceil(pair));
+    if pairs * pair > limit {
+        return Err(format!(
+            "the {} {name} is too small beside the {} {below_name} for calls of {} to be told apart",
+            human_size(level),
+            human_size(below),
+            human_size(pair)
+        ));
+    }
+    Ok(pairs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::subject::{Drive, Placement, State};
+
+    const ZEN3: Levels = Levels { l1d: Some(32 << 10), l2: Some(512 << 10), llc: Some(32 << 20) };
+
+    fn plan(op: Op, size: u64, level: Level, levels: &Levels) -> Result<Ring, String> {
+        Ring::plan(&Cell::new(op, size, State::both(level), Drive::Throughput), levels)
+    }
+
+    #[test]
+    fn every_size_of_a_level_gets_a_ring_inside_it_and_above_the_one_below() {
+        let machines = [
+            ZEN3,
+            Levels { l1d: Some(48 << 10), l2: Some(2 << 20), llc: Some(260 << 20) },
+            Levels { l1d: Some(32 << 10), l2: Some(256 << 10), llc: Some(8 << 20) },
+        ];
+        for levels in machines {
+            let (l1d, l2, llc) = (levels.l1d.unwrap(), levels.l2.unwrap(), levels.llc.unwrap());
+            for op in [Op::Copy, Op::Zero] {
+                let pointers = if op == Op::Copy { 2 } else { 1 };
+                for size in (1..=2048).chain((2049..=(2 << 20)).step_by(1237)) {
+                    let total = |r: Ring| r.pairs * r.stride * pointers;
+                    if let Ok(r) = plan(op, size, Level::L1, &levels) {
+                        assert!(total(r) <= l1d * 3 / 4, "{size}: {r:?}");
+                    }
+                    let pair = size.next_multiple_of(64) * pointers;
+                    match plan(op, size, Level::L2, &levels) {
+                        Ok(r) => assert!((l1d * 2..=l2 / 2).contains(&total(r)), "{size}: {r:?}"),
+                        Err(_) => assert!(pair > l2 / 2, "no gap between levels: {size}"),
+                    }
+                    match plan(op, size, Level::Llc, &levels) {
+                        Ok(r) => assert!((l2 * 2..=llc / 2).contains(&total(r)), "{size}: {r:?}"),
+                        Err(_) => assert!(pair > llc / 2, "no gap between levels: {size}"),
+                    }
+                    assert!(plan(op, size, Level::Dram, &levels).is_ok());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_does_not_exist_says_why() {
+        let why = plan(Op::Zero, 4 << 20, Level::L2, &ZEN3).unwrap_err();
+        assert!(why.contains("4M") && why.contains("512k L2"), "{why}");
+        let flat = Levels { llc: None, ..ZEN3 };
+        assert!(plan(Op::Zero, 4096, Level::Llc, &flat).unwrap_err().contains("no last-level"));
+        let absurd = Levels { l1d: Some(0), l2: Some(u64::MAX / 16), llc: None };
+        assert!(plan(Op::Zero, 4096, Level::L1, &absurd).unwrap_err().contains("no L1d"));
+        let small = Levels { l2: Some(64 << 10), ..ZEN3 };
+        assert!(plan(Op::Zero, 4096, Level::L2, &small).unwrap_err().contains("too small"));
+        let mut pair =
+            Cell::new(Op::Copy, 64, State::from_word("dram:l1").unwrap(), Drive::Chained);
+        pair.placement = Placement { dst: 63, src: 0, delta: None };
+        assert!(Ring::plan(&pair, &ZEN3).unwrap_err().contains("dram:l1"));
+    }
+
+    #[test]
+    fn offsets_take_a_line_more() {
+        let mut cell = Cell::new(Op::Copy, 4096, State::both(Level::L2), Drive::Throughput);
+        cell.placement.src = 1;
+        assert_eq!(Ring::plan(&cell, &ZEN3).unwrap().stride, 4096 + 64);
+        cell.op = Op::Zero;
+        assert_eq!(Ring::plan(&cell, &ZEN3).unwrap().stride, 4096);
+    }
+}

@@ -1,0 +1,166 @@
+//! The child's loop: hello, then an answer a request, until there are no more.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+
+use super::memory::Memory;
+use super::protocol::{self, FrameError, Hello, Reply, Request, VERSION};
+use crate::host::{self, Host, HostError};
+use crate::jit;
+use crate::measure::{Contender, Instruments, Levels, MeasureError, Rig, run_blocks};
+use crate::mem::{Activity, MemError, SharedPage};
+use crate::subject::{Cell, Op};
+use crate::trial::{BlockRequest, BlockResult, Failure, FailureKind};
+use crate::verify::{Verifier, VerifyError};
+
+/// Bytes of buffers that are kept for cells that may come again.
+const MOST_RIG_BYTES: usize = 64 << 20;
+
+/// Why a child had to give up.
+#[derive(Debug, thiserror::Error)]
+#[error("the worker cannot go on: {why}")]
+pub struct ChildError {
+    why: String,
+}
+
+macro_rules! from {
+    ($($kind:ty),+) => { $(
+        impl From<$kind> for ChildError {
+            fn from(e: $kind) -> ChildError {
+                ChildError { why: e.to_string() }
+            }
+        }
+    )+ };
+}
+from!(HostError, MemError, VerifyError, MeasureError, FrameError, io::Error);
+
+/// Answers the parent's requests on the socket that is this process's standard input, until
+/// the parent has no more or is gone.
+///
+/// `shared_path` is the path of the page in which this process says what is in flight.
+///
+/// # Errors
+/// Where the line breaks, or the system refuses what a worker needs.
+pub fn run_child(shared_path: &str) -> Result<(), ChildError> {
+    // A parent that is gone before the promise holds has closed the line, and the first
+    // read says so.
+    host::die_with_parent()?;
+    let shared = SharedPage::open(shared_path)?;
+    let mut line = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let cpu = host::pin_to_one().map_err(|e| e.to_string());
+    let host = Host::detect();
+    let libc = [Op::Copy, Op::Zero].into_iter().filter_map(|op| Some((op, jit::libc_name(op)?)));
+    let hello = Hello {
+        version: VERSION,
+        fingerprint: host.fingerprint(),
+        pid: std::process::id(),
+        libc: libc.collect(),
+        cpu,
+    };
+    protocol::send(&mut line, &hello)?;
+    let mut child = Child {
+        shared,
+        levels: Levels::of(&host.caches),
+        instruments: Instruments::new(host.usable, host.tsc.calibrated_hz / 1e9)?,
+        memory: Memory::new(Verifier::new(host.usable)?),
+        rigs: Vec::new(),
+    };
+    loop {
+        let reply = match protocol::receive(&mut line) {
+            Ok(Request::Block(request)) => Reply::Block(child.block(&request)),
+            Ok(Request::Verify { op, bodies, check }) => {
+                child.memory.expect(bodies.len());
+                let mut outcomes = Vec::with_capacity(bodies.len());
+                for (i, body) in bodies.iter().enumerate() {
+                    child.announce(i, Activity::Verifying);
+                    child.memory.learn(op, body, check, &child.shared);
+                    let outcome = child.memory.outcome(op, body);
+                    outcomes.push(
+                        outcome.map_or(Ok(()), |o| o.as_ref().map(|_| ()).map_err(Failure::clone)),
+                    );
+                }
+                Reply::Verify(outcomes)
+            }
+            Ok(Request::Quit) | Err(FrameError::Closed) => return Ok(()),
+            Err(e) => return Err(e.into()),
+        };
+        child.announce(0, Activity::Idle);
+        protocol::send(&mut line, &reply)?;
+    }
+}
+
+struct Child {
+    shared: SharedPage,
+    levels: Levels,
+    instruments: Instruments,
+    memory: Memory,
+    rigs: Vec<Rig>,
+}
+
+impl Child {
+    fn announce(&self, member: usize, activity: Activity) {
+        self.shared.beat();
+        self.shared.set_in_flight(member as u32, activity);
+    }
+
+    fn block(&mut self, request: &BlockRequest) -> BlockResult {
+        self.try_block(request).unwrap_or_else(|e| {
+            // Nobody's fault, and everybody's: the cell cannot be measured here.
+            let failure =
+                Failure { kind: FailureKind::Unsupported(e.to_string()), case: "timing".into() };
+            BlockResult {
+                samples: Vec::new(),
+                failures: (0..request.members.len() as u32).map(|i| (i, failure.clone())).collect(),
+                clock: Default::default(),
+                disturbed: 0,
+            }
+        })
+    }
+
+    fn try_block(&mut self, request: &BlockRequest) -> Result<BlockResult, MeasureError> {
+        let op = request.cell.op;
+        self.rig(&request.cell)?;
+        self.memory.expect(request.members.len());
+        for (i, member) in request.members.iter().enumerate() {
+            self.announce(i, Activity::Verifying);
+            self.memory.learn(op, &member.body, request.check, &self.shared);
+        }
+        self.announce(0, Activity::Idle);
+        let mut contenders = Vec::new();
+        let mut failures = Vec::new();
+        for (i, member) in request.members.iter().enumerate() {
+            match self.memory.outcome(op, &member.body) {
+                Some(Ok(verified)) => contenders.push(Contender {
+                    member: i as u32,
+                    verified,
+                    leaves_cache: member.body.leaves_cache(),
+                    plant: member.plant,
+                }),
+                Some(Err(failure)) => failures.push((i as u32, failure.clone())),
+                None => {}
+            }
+        }
+        let Some(rig) = self.rigs.last_mut() else {
+            return Err(MeasureError::NoState("no buffers".into()));
+        };
+        let result = run_blocks(&mut self.instruments, rig, &contenders, request, &self.shared)?;
+        Ok(BlockResult { failures, ..result })
+    }
+
+    /// Puts the rig of a cell at the end of the list; the oldest go where memory is short.
+    fn rig(&mut self, cell: &Cell) -> Result<(), MeasureError> {
+        let rig = match self.rigs.iter().position(|r| r.serves(cell)) {
+            Some(i) => self.rigs.remove(i),
+            None => {
+                let held = |rigs: &[Rig]| rigs.iter().map(Rig::bytes).sum::<usize>();
+                while held(&self.rigs) > MOST_RIG_BYTES {
+                    self.rigs.remove(0);
+                }
+                Rig::new(cell, &self.levels)?
+            }
+        };
+        self.rigs.push(rig);
+        Ok(())
+    }
+}

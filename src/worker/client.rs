@@ -1,0 +1,305 @@
+//! The parent's side: one result a request, whatever the child goes through.
+
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use serde::de::DeserializeOwned;
+
+use super::link::{Link, Outcome};
+use super::protocol::{Hello, Reply, Request, VERSION};
+use crate::host::Fingerprint;
+use crate::mem::Activity;
+use crate::subject::Op;
+use crate::trial::{
+    BlockRequest, BlockResult, Body, Check, EvaluateError, Evaluator, Failure, FailureKind,
+};
+use crate::verify;
+
+/// How many times longer than on the bare machine things may take under a runner, which
+/// may emulate.
+const RUNNER_PATIENCE: u32 = 6;
+
+/// How to start a worker, and how long to wait for it.
+#[derive(Clone, Debug)]
+pub struct ClientOptions {
+    /// Program and leading arguments; `worker --shared PATH` is appended. With more than the
+    /// program, as in `qemu-x86_64 -cpu Haswell …/looptune`, it counts as a runner, and all
+    /// deadlines are longer.
+    pub command: Vec<String>,
+    /// Which machine the worker must stand on; `None`: any.
+    pub fingerprint: Option<Fingerprint>,
+    /// A worker without a sign of life for so long hangs.
+    pub deadline: Duration,
+    /// Set by the user's interrupt; evaluation then ends at once.
+    pub interrupted: Option<Arc<AtomicBool>>,
+}
+
+impl ClientOptions {
+    /// A worker that gives no sign of life for so long hangs: a pass over the largest
+    /// buffers with the slowest loops takes a tenth of it.
+    pub const DEADLINE: Duration = Duration::from_secs(10);
+
+    /// A command with the default deadline, any machine, no interrupt.
+    pub fn new(command: Vec<String>) -> ClientOptions {
+        ClientOptions {
+            command,
+            fingerprint: None,
+            deadline: ClientOptions::DEADLINE,
+            interrupted: None,
+        }
+    }
+
+    fn patience(&self) -> Duration {
+        if self.command.len() > 1 { self.deadline * RUNNER_PATIENCE } else { self.deadline }
+    }
+}
+
+/// What a worker says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkerFacts {
+    /// Process id.
+    pub pid: u32,
+    /// The C library's functions by op, such as `glibc 2.36 memcpy`, where it tells.
+    pub libc: Vec<(Op, String)>,
+    /// The CPU that it stays on, or why it could not be pinned.
+    pub cpu: Result<u32, String>,
+}
+
+/// Starts workers and asks them. A worker is started when the first question comes, and
+/// again whenever one was lost.
+pub struct Client {
+    options: ClientOptions,
+    link: Option<(Link, WorkerFacts)>,
+    lost: u64,
+}
+
+/// What a lost child leaves behind.
+enum Lost {
+    /// A member of the request did it.
+    Culprit(usize, Failure),
+    /// Nobody can be named.
+    Unknown(String),
+}
+
+impl Client {
+    /// A client without a worker yet.
+    pub fn new(options: ClientOptions) -> Client {
+        Client { options, link: None, lost: 0 }
+    }
+
+    /// Starts a worker unless one is there, and tells what it says of itself.
+    ///
+    /// # Errors
+    /// Where none can be had, or it stands on another machine.
+    pub fn start(&mut self) -> Result<&WorkerFacts, EvaluateError> {
+        Ok(&self.link()?.1)
+    }
+
+    /// Workers lost so far.
+    pub fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    fn interrupted(&self) -> bool {
+        self.options.interrupted.as_ref().is_some_and(|i| i.load(Ordering::Relaxed))
+    }
+
+    fn link(&mut self) -> Result<&mut (Link, WorkerFacts), EvaluateError> {
+        let link = match self.link.take() {
+            Some(link) => link,
+            None => self.connect()?,
+        };
+        Ok(self.link.insert(link))
+    }
+
+    fn connect(&self) -> Result<(Link, WorkerFacts), EvaluateError> {
+        if self.interrupted() {
+            return Err(EvaluateError::Interrupted);
+        }
+        let failed =
+            |why: String| EvaluateError::Start { command: self.options.command.join(" "), why };
+        let mut link = Link::start(&self.options.command).map_err(failed)?;
+        let hello: Hello =
+            match link.wait(self.options.patience(), self.options.interrupted.as_deref()) {
+                Outcome::Answer(hello) => hello,
+                Outcome::Died(status) => {
+                    return Err(failed(format!("it ended before it said hello, {status}")));
+                }
+                Outcome::Hung => return Err(failed("it never said hello".into())),
+                Outcome::Interrupted => return Err(EvaluateError::Interrupted),
+                Outcome::Noise(e) => {
+                    return Err(EvaluateError::Mismatch(format!("instead of a hello: {e}")));
+                }
+            };
+        if hello.version != VERSION {
+            return Err(EvaluateError::Mismatch(format!(
+                "it speaks protocol {}, this program {VERSION}; start the same build",
+                hello.version
+            )));
+        }
+        if let Some(difference) =
+            self.options.fingerprint.as_ref().and_then(|f| f.difference(&hello.fingerprint))
+        {
+            return Err(EvaluateError::Mismatch(format!(
+                "it runs on another processor than this program (here against there): \
+                 {difference}; start both through the same runner"
+            )));
+        }
+        let facts = WorkerFacts { pid: link.pid(), libc: hello.libc, cpu: hello.cpu };
+        Ok((link, facts))
+    }
+
+    /// Asks until there is an answer about those who are left. `request` forms a request of
+    /// the present members (indices into all); `fail` takes the culprits.
+    fn ask<T: DeserializeOwned>(
+        &mut self,
+        present: &mut Vec<usize>,
+        request: impl Fn(&[usize]) -> Request,
+        mut fail: impl FnMut(usize, Failure),
+    ) -> Result<Option<T>, EvaluateError> {
+        let mut unexplained = 0;
+        while !present.is_empty() {
+            if self.interrupted() {
+                self.link = None;
+                return Err(EvaluateError::Interrupted);
+            }
+            let message = request(present);
+            let (patience, flag) = (self.options.patience(), self.options.interrupted.clone());
+            let (link, _) = self.link()?;
+            let lost = match link.ask(&message, patience, flag.as_deref()) {
+                Outcome::Answer(answer) => return Ok(Some(answer)),
+                Outcome::Interrupted => {
+                    self.link = None;
+                    return Err(EvaluateError::Interrupted);
+                }
+                Outcome::Noise(e) => {
+                    self.link = None;
+                    return Err(EvaluateError::Mismatch(e.to_string()));
+                }
+                Outcome::Hung => attribute(link, None, unexplained > 0),
+                Outcome::Died(status) => attribute(link, Some(status), unexplained > 0),
+            };
+            self.link = None;
+            self.lost += 1;
+            match lost {
+                Lost::Culprit(i, failure) if i < present.len() => fail(present.remove(i), failure),
+                Lost::Culprit(..) => unexplained += 1,
+                Lost::Unknown(why) => {
+                    unexplained += 1;
+                    if unexplained > 1 {
+                        let command = self.options.command.join(" ");
+                        return Err(EvaluateError::Start { command, why });
+                    }
+                }
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Whose fault a death (`None`: a hang) is. `again`: a death without explanation has gone
+/// before in the same request.
+fn attribute(link: &Link, status: Option<ExitStatus>, again: bool) -> Lost {
+    let (member, activity) = link.shared().in_flight();
+    let case = match activity {
+        Activity::Idle => {
+            return Lost::Unknown(match status {
+                Some(status) => format!("it ended between two members, {status}"),
+                None => "it hung between two members".into(),
+            });
+        }
+        Activity::Timing => "timing".to_string(),
+        Activity::Verifying => {
+            let (n, dst, src) = link.shared().case();
+            verify::case_text(n, dst, src)
+        }
+    };
+    let kind = match status {
+        None => FailureKind::Hung,
+        Some(status) => match (status.signal(), status.code()) {
+            // No code of ours sends these to itself: somebody else did, or the system was
+            // out of memory. Only who is in flight twice is blamed.
+            (Some(signal), _) if is_from_outside(signal) && !again => {
+                return Lost::Unknown(format!("somebody ended it, {status}"));
+            }
+            (Some(signal), _) => FailureKind::Crashed { signal },
+            (None, code) => FailureKind::Unsupported(format!(
+                "it ended the worker with exit status {}",
+                code.unwrap_or_default()
+            )),
+        },
+    };
+    Lost::Culprit(member as usize, Failure { kind, case })
+}
+
+/// Signals that reach a process from outside only: HUP, INT, QUIT, KILL, TERM.
+fn is_from_outside(signal: i32) -> bool {
+    matches!(signal, 1 | 2 | 3 | 9 | 15)
+}
+
+impl Evaluator for Client {
+    fn evaluate(&mut self, request: &BlockRequest) -> Result<BlockResult, EvaluateError> {
+        let mut present: Vec<usize> = (0..request.members.len()).collect();
+        let mut failures = Vec::new();
+        let form = |present: &[usize]| {
+            let members = present.iter().map(|i| request.members[*i].clone()).collect();
+            Request::Block(BlockRequest { members, ..request.clone() })
+        };
+        let reply =
+            self.ask(&mut present, form, |i, failure| failures.push((i as u32, failure)))?;
+        let mut result = match reply {
+            Some(Reply::Block(result)) => result,
+            Some(Reply::Verify(_)) => return Err(self.mixed_up()),
+            None => BlockResult {
+                samples: Vec::new(),
+                failures: Vec::new(),
+                clock: Default::default(),
+                disturbed: 0,
+            },
+        };
+        // The child counted those who were left.
+        let original = |member: u32| present.get(member as usize).map(|i| *i as u32);
+        for sample in &mut result.samples {
+            sample.member = original(sample.member).ok_or_else(|| self.mixed_up())?;
+        }
+        for (member, failure) in result.failures {
+            failures.push((original(member).ok_or_else(|| self.mixed_up())?, failure));
+        }
+        failures.sort_by_key(|(member, _)| *member);
+        Ok(BlockResult { failures, ..result })
+    }
+
+    fn verify(
+        &mut self,
+        op: Op,
+        bodies: &[Body],
+        check: Check,
+    ) -> Result<Vec<Result<(), Failure>>, EvaluateError> {
+        let mut present: Vec<usize> = (0..bodies.len()).collect();
+        let mut outcomes = vec![Ok(()); bodies.len()];
+        let form = |present: &[usize]| {
+            let bodies = present.iter().map(|i| bodies[*i].clone()).collect();
+            Request::Verify { op, bodies, check }
+        };
+        let reply = self.ask(&mut present, form, |i, failure| outcomes[i] = Err(failure))?;
+        match reply {
+            None => {}
+            Some(Reply::Verify(found)) if found.len() == present.len() => {
+                for (i, outcome) in present.into_iter().zip(found) {
+                    outcomes[i] = outcome;
+                }
+            }
+            Some(_) => return Err(self.mixed_up()),
+        }
+        Ok(outcomes)
+    }
+}
+
+impl Client {
+    fn mixed_up(&self) -> EvaluateError {
+        EvaluateError::Mismatch("the answer is not to the question".into())
+    }
+}
