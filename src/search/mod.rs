@@ -3,7 +3,7 @@
 mod file;
 mod outcome;
 
-pub use file::{Budget, Region, SearchFile, Strategy};
+pub use file::{Budget, MAX_POINTS, Region, SearchFile, Strategy};
 pub use outcome::{
     BaselineOutcome, BaselineTimes, CellOutcome, Excluded, RegretRow, Robust, SearchOutcome,
     SizeOutcome, Standing, Stop, Timed,
