@@ -1,0 +1,65 @@
+//! What a process asks of the system about itself.
+#![allow(unsafe_code, reason = "prctl and getrusage are system calls")]
+
+use super::HostError;
+
+/// Ends this process (by SIGKILL) when the thread that started it ends, however that comes.
+/// A parent that was gone before the call sends nothing; it shows as the end of the pipe to
+/// it, which the caller must heed anyway.
+///
+/// # Errors
+/// Where the system refuses, or the parent went during the call.
+pub fn die_with_parent() -> Result<(), HostError> {
+    let parent = std::os::unix::process::parent_id();
+    let signal = libc::SIGKILL as libc::c_ulong;
+    // SAFETY: this option takes the signal's number and touches no memory of ours.
+    if unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, signal, 0, 0, 0) } != 0 {
+        return Err(HostError::ParentDeath(std::io::Error::last_os_error()));
+    }
+    if std::os::unix::process::parent_id() != parent {
+        return Err(HostError::Orphaned);
+    }
+    Ok(())
+}
+
+/// Context switches of the calling thread since its start: voluntary, involuntary.
+pub fn context_switches() -> (u64, u64) {
+    let usage = usage(libc::RUSAGE_THREAD);
+    (usage.ru_nvcsw as u64, usage.ru_nivcsw as u64)
+}
+
+/// The most memory this process has had resident so far, bytes.
+pub fn peak_memory_bytes() -> u64 {
+    (usage(libc::RUSAGE_SELF).ru_maxrss as u64) << 10
+}
+
+fn usage(who: libc::c_int) -> libc::rusage {
+    // SAFETY: rusage is plain numbers, for which zeros are valid.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: the pointer is to `usage`. The call fails only for an unknown `who` or a bad
+    // pointer; the zeros then stay.
+    unsafe { libc::getrusage(who, &mut usage) };
+    usage
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sleeping_is_a_voluntary_switch() {
+        let before = context_switches().0;
+        std::thread::sleep(std::time::Duration::from_millis(2));
+        assert!(context_switches().0 > before);
+    }
+
+    #[test]
+    fn touched_memory_shows_in_the_peak() {
+        let before = peak_memory_bytes();
+        assert!(before > 100 << 10);
+        let size = (before as usize) + (32 << 20);
+        let touched = std::hint::black_box(vec![1_u8; size]);
+        assert!(peak_memory_bytes() >= before + (16 << 20));
+        drop(touched);
+    }
+}
