@@ -11,6 +11,10 @@ use crate::subject::{Drive, Op, State};
 use crate::template::{Axes, AxesFile, Family, FileError, Source, read};
 use crate::units::parse_sizes;
 
+/// Points that a search file may span, legal or not. A second of enumeration, and far more
+/// than can be timed; a file that wants more has forgotten to narrow an axis.
+pub const MAX_POINTS: u64 = 4_000_000;
+
 /// How a search goes about its space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Strategy {
@@ -162,6 +166,7 @@ impl SearchFile {
         let drives = wire.drives.as_ref().map(|d| drives(source, d)).transpose()?;
         let sizes = wire.sizes.as_ref().map(|s| sizes(source, s)).transpose()?;
         let budget = wire.budget.as_ref().map(|b| budget(source, b)).transpose()?;
+        let strategy = strategy(source, &wire.strategy)?;
         Ok(SearchFile {
             name: source.file.to_string(),
             description: wire.description.trim().to_string(),
@@ -171,7 +176,7 @@ impl SearchFile {
             states,
             drives,
             budget,
-            strategy: strategy(source, &wire.strategy)?,
+            strategy,
         })
     }
 
@@ -192,6 +197,7 @@ fn regions(
     let whole = [Spanned::new(0..0, WireRegion::default())];
     let parts = if wire.region.is_empty() { &whole[..] } else { &wire.region[..] };
     let mut regions = Vec::new();
+    let mut points = 0;
     for part in parts {
         let region = part.get_ref();
         let of_region =
@@ -205,12 +211,33 @@ fn regions(
             .map(|family| family.axes.narrow(&common).narrow(&narrowing))
             .collect();
         let axes: Vec<Axes> = spans.iter().filter(|a| a.empty_axes().is_empty()).cloned().collect();
+        points += axes.iter().map(Axes::product).sum::<u64>();
+        if points > MAX_POINTS {
+            return Err(source.value(&part.span(), "region", spans_too_much(points, &axes)));
+        }
         if let Some(why) = spans_nothing(&spans, &axes) {
             return Err(source.value(&part.span(), "region", why));
         }
         regions.push(Region { why: region.why.trim().to_string(), axes });
     }
     Ok(regions)
+}
+
+fn spans_too_much(points: u64, axes: &[Axes]) -> String {
+    let mut whole = axes[0].clone();
+    axes.iter().for_each(|a| whole.extend(a));
+    let mut widest = whole.listing();
+    widest.sort_by_key(|axis| std::cmp::Reverse(axis.values.len()));
+    let widest: Vec<String> = widest
+        .iter()
+        .take(3)
+        .map(|axis| format!("{} ({} values)", axis.key, axis.values.len()))
+        .collect();
+    format!(
+        "with this the file spans {points} points, and {MAX_POINTS} are the most that a search \
+         takes; narrow the widest axes: {}",
+        widest.join(", ")
+    )
 }
 
 /// Why a region has no legal point, if it has none.

@@ -17,7 +17,7 @@ pub use budget::Budget;
 pub use candidate::{Candidate, compile_all};
 pub use compare::{Contest, Row, RowTimes, compare};
 pub use context::{baseline_entrant, candidate_entrant};
-pub use file::{Region, SearchFile, Strategy};
+pub use file::{MAX_POINTS, Region, SearchFile, Strategy};
 pub use outcome::{
     BaselineOutcome, BaselineTimes, CellOutcome, Excluded, RegretRow, Robust, SearchOutcome,
     SizeOutcome, Standing, Stop, Timed,

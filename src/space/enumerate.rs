@@ -32,9 +32,16 @@ pub struct Census {
 }
 
 impl Space {
-    /// The union of the regions. Regions without a point are dropped.
+    /// The union of the regions. Regions without a point are dropped, and so are distances
+    /// and sides of those without a prefetch: they are no part of their points.
     pub fn new(regions: impl IntoIterator<Item = Axes>) -> Space {
-        Space { regions: regions.into_iter().filter(|r| r.empty_axes().is_empty()).collect() }
+        let mut regions: Vec<Axes> =
+            regions.into_iter().filter(|r| r.empty_axes().is_empty()).collect();
+        for region in regions.iter_mut().filter(|r| !r.prefetches_at_all()) {
+            region.distances.clear();
+            region.sides.clear();
+        }
+        Space { regions }
     }
 
     /// Its regions.

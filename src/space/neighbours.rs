@@ -52,7 +52,11 @@ pub fn neighbours(v: &Variant, space: &Space) -> Vec<Variant> {
                 continue;
             }
             // A class that cannot have the other values starts from its own plain form.
-            let moved = Variant { class, encoding, ..v };
+            let tail = match v.tail == Variant::default_tail(v.class) {
+                true => Variant::default_tail(class),
+                false => v.tail,
+            };
+            let moved = Variant { class, encoding, tail, ..v };
             if !found.offer(moved) {
                 let pair = Variant { order: Order::Pair, ..moved };
                 let plain = Variant { head: v.head, ..Variant::new(v.op, class) };

@@ -25,10 +25,10 @@ type WordList = Spanned<Vec<Spanned<Word>>>;
 pub struct AxisListing {
     /// The key that files name it by.
     pub key: &'static str,
-    /// Its values, shortened where there are many.
-    pub values: String,
-    /// How many values it has.
-    pub count: usize,
+    /// Its values.
+    pub values: Vec<String>,
+    /// The same in one line, shortened where there are many.
+    pub summary: String,
 }
 
 macro_rules! axes {
@@ -94,11 +94,14 @@ macro_rules! axes {
                 $(add(&mut self.$field, &other.$field);)+
             }
 
-            /// Keys of axes without a value.
+            /// Keys of axes without a value. Distance and side need none where no hint does.
             pub fn empty_axes(&self) -> Vec<&'static str> {
                 let mut empty = Vec::new();
                 if self.ops.is_empty() { empty.push("ops"); }
                 $(if self.$field.is_empty() { empty.push($key); })+
+                if !self.prefetches_at_all() {
+                    empty.retain(|key| !matches!(*key, "distance" | "side"));
+                }
                 empty
             }
 
@@ -106,8 +109,8 @@ macro_rules! axes {
             pub fn listing(&self) -> Vec<AxisListing> {
                 vec![$(AxisListing {
                     key: $key,
-                    values: <$value>::summary(&self.$field),
-                    count: self.$field.len(),
+                    values: self.$field.iter().map(|v| AxisValue::word(*v)).collect(),
+                    summary: <$value>::summary(&self.$field),
                 }),+]
             }
         }
@@ -156,6 +159,34 @@ impl Axes {
             }
         }
         prefetches
+    }
+
+    /// Whether any point has a prefetch.
+    pub fn prefetches_at_all(&self) -> bool {
+        self.hints.iter().any(Option::is_some)
+    }
+
+    /// Points of the cross product.
+    pub fn product(&self) -> u64 {
+        let prefetches = self.hints.iter().filter(|h| h.is_some()).count()
+            * self.distances.len()
+            * self.sides.len()
+            + self.hints.iter().filter(|h| h.is_none()).count();
+        [
+            self.ops.len(),
+            self.classes.len(),
+            self.encodings.len(),
+            self.unrolls.len(),
+            self.orders.len(),
+            self.aligns.len(),
+            self.stores.len(),
+            prefetches,
+            self.counts.len(),
+            self.heads.len(),
+            self.tails.len(),
+        ]
+        .iter()
+        .fold(1, |product, len| product * *len as u64)
     }
 
     /// Whether the variant's values all stand in the lists.
