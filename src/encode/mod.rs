@@ -1,5 +1,13 @@
 //! Functions as bytes: branch forms, padding, addresses.
 
+mod branch;
 mod code;
+mod encoder;
+mod error;
+mod evex;
+mod insn;
 
+pub use branch::nop_bytes;
 pub use code::{Code, Placed};
+pub use encoder::{Encoder, compile};
+pub use error::{CompileError, EncodeError};

@@ -42,6 +42,30 @@ pub struct Mem {
     pub disp: i32,
 }
 
+impl Mem {
+    /// `[base + disp]`
+    pub const fn at(base: Gp, disp: i32) -> Mem {
+        Mem { base, index: None, disp }
+    }
+
+    /// `[base + index + disp]`
+    pub const fn indexed(base: Gp, index: Gp, disp: i32) -> Mem {
+        Mem { base, index: Some(index), disp }
+    }
+
+    /// Bytes of the ModRM byte, the SIB byte and the displacement, where nothing scales the
+    /// displacement (EVEX does).
+    pub const fn encoded_len(self) -> u8 {
+        let sib = self.index.is_some() as u8;
+        let disp = match self.disp {
+            0 => 0,
+            -128..=127 => 1,
+            _ => 4,
+        };
+        1 + sib + disp
+    }
+}
+
 /// How a vector instruction is encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names are the encodings")]
@@ -91,13 +115,48 @@ pub enum Cond {
     Ne,
     /// Sign set.
     S,
+    /// Sign clear.
+    Ns,
     /// Signed less or equal.
     Le,
+    /// Signed greater.
+    G,
 }
 
-/// A place in a function, unique within it.
+/// A place in a function, unique within it. The number is any number; lowering packs the
+/// part it stands in and a size or a count into it ([`Label::new`]), so that listings can
+/// call it by a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Label(pub u16);
+
+impl Label {
+    /// Bits of the number within a part; the rest is the part.
+    const NUMBER_BITS: u32 = 13;
+
+    /// The place `number` of a part; 0 is its beginning. Numbers above 8191 are cut.
+    pub const fn new(part: Part, number: u16) -> Label {
+        let mask = (1 << Label::NUMBER_BITS) - 1;
+        Label((part as u16) << Label::NUMBER_BITS | number & mask)
+    }
+
+    /// The name a reader sees: the part, and the number unless it is 0.
+    pub fn name(self) -> String {
+        let number = self.0 & ((1 << Label::NUMBER_BITS) - 1);
+        let part = match self.0 >> Label::NUMBER_BITS {
+            0 => "entry",
+            1 => "small",
+            2 => "head",
+            3 => "setup",
+            4 => "loop",
+            5 => "tail",
+            _ => "exit",
+        };
+        match number {
+            0 => part.to_string(),
+            _ => format!("{part}_{number}"),
+        }
+    }
+}
 
 /// The string instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -201,9 +260,15 @@ pub enum Insn {
         a: Gp,
         b: Gp,
     },
+    /// `test r8, imm8`: the lowest byte.
+    TestImm {
+        a: Gp,
+        imm: u8,
+    },
     Neg {
         dst: Gp,
     },
+    /// 64-bit arithmetic with the shortest immediate.
     AddImm {
         dst: Gp,
         imm: i32,
@@ -220,6 +285,7 @@ pub enum Insn {
         a: Gp,
         imm: i32,
     },
+    /// 64-bit shift by 1 to 63.
     ShrImm {
         dst: Gp,
         imm: u8,
@@ -287,6 +353,17 @@ pub enum Item {
 pub struct Function {
     /// Its items in order.
     pub items: std::vec::Vec<Item>,
-    /// Every n at which it takes another path than for n − 1, ascending.
+    /// Every n at which it takes another path than for n − 1 (of the turns of a loop: the
+    /// first few), ascending.
     pub boundaries: std::vec::Vec<u64>,
+}
+
+impl Function {
+    /// Its instructions in order, without labels and parts.
+    pub fn insns(&self) -> impl Iterator<Item = Insn> {
+        self.items.iter().filter_map(|item| match item {
+            Item::Insn(insn) => Some(*insn),
+            _ => None,
+        })
+    }
 }

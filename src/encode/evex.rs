@@ -1,0 +1,179 @@
+//! EVEX instructions, which dynasm has not: encoded by iced-x86 once, then remembered,
+//! because a search meets the same few thousand again and again.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use iced_x86::{Code, Encoder, Instruction, MemoryOperand, Register};
+
+use crate::ir::{Gp, Mem, Vec as VecRegister, VecMove};
+
+/// What is done with the vector register.
+#[derive(Clone, Copy)]
+pub(super) enum Shape {
+    Load(Mem, VecMove),
+    Store(Mem, VecMove),
+    Zero,
+}
+
+#[derive(Clone, Copy)]
+struct Remembered {
+    bytes: [u8; 15],
+    len: u8,
+}
+
+/// Spreads a key that is a number already.
+#[derive(Default)]
+pub(super) struct Spread(u64);
+
+impl Hasher for Spread {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u64(u64::from(*byte));
+        }
+    }
+
+    fn write_u64(&mut self, key: u64) {
+        // Fibonacci hashing; the table looks at the high and the low bits.
+        let product = (self.0 ^ key).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = product ^ product >> 32;
+    }
+}
+
+pub(super) struct Evex {
+    encoder: Encoder,
+    known: HashMap<u64, Remembered, BuildHasherDefault<Spread>>,
+}
+
+impl Evex {
+    pub(super) fn new() -> Evex {
+        Evex { encoder: Encoder::new(64), known: HashMap::default() }
+    }
+
+    /// Appends the bytes. The error says what is wrong with the operands.
+    pub(super) fn write(
+        &mut self,
+        register: VecRegister,
+        shape: Shape,
+        out: &mut Vec<u8>,
+    ) -> Result<(), &'static str> {
+        let key = key(register, shape);
+        let found = match self.known.get(&key) {
+            Some(found) => *found,
+            None => {
+                let new = self.encode(&instruction(register, shape)?)?;
+                self.known.insert(key, new);
+                new
+            }
+        };
+        out.extend_from_slice(&found.bytes[..usize::from(found.len)]);
+        Ok(())
+    }
+
+    fn encode(&mut self, instruction: &Instruction) -> Result<Remembered, &'static str> {
+        self.encoder.encode(instruction, 0).map_err(|_| "these operands have no EVEX form")?;
+        let buffer = self.encoder.take_buffer();
+        let mut bytes = [0; 15];
+        let slot = bytes.get_mut(..buffer.len()).ok_or("an instruction has at most 15 bytes")?;
+        slot.copy_from_slice(&buffer);
+        Ok(Remembered { bytes, len: buffer.len() as u8 })
+    }
+}
+
+/// Everything that the bytes depend on, packed.
+fn key(register: VecRegister, shape: Shape) -> u64 {
+    let (form, mem) = match shape {
+        Shape::Load(mem, kind) => (kind as u64, Some(mem)),
+        Shape::Store(mem, kind) => (4 + kind as u64, Some(mem)),
+        Shape::Zero => (8, None),
+    };
+    let operand = mem.map_or(0, |mem| {
+        let index = mem.index.map_or(15, |i| i as u64);
+        (mem.disp as u32 as u64) << 8 | index << 4 | mem.base as u64
+    });
+    operand << 20 | form << 16 | u64::from(register.bytes) << 8 | u64::from(register.number)
+}
+
+fn instruction(register: VecRegister, shape: Shape) -> Result<Instruction, &'static str> {
+    if register.number > 31 {
+        return Err("EVEX has vector registers 0 to 31");
+    }
+    let number = u32::from(register.number);
+    let (first, row) = match register.bytes {
+        16 => (Register::XMM0, 0),
+        32 => (Register::YMM0, 1),
+        64 => (Register::ZMM0, 2),
+        _ => return Err("a vector register has 16, 32 or 64 bytes"),
+    };
+    let vector = first + number;
+    let made = match shape {
+        Shape::Zero => {
+            const ZERO: [Code; 3] = [
+                Code::EVEX_Vpxord_xmm_k1z_xmm_xmmm128b32,
+                Code::EVEX_Vpxord_ymm_k1z_ymm_ymmm256b32,
+                Code::EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32,
+            ];
+            Instruction::with3(ZERO[row], vector, vector, vector)
+        }
+        Shape::Load(mem, kind) => {
+            let code = match kind {
+                VecMove::Unaligned => [
+                    Code::EVEX_Vmovdqu64_xmm_k1z_xmmm128,
+                    Code::EVEX_Vmovdqu64_ymm_k1z_ymmm256,
+                    Code::EVEX_Vmovdqu64_zmm_k1z_zmmm512,
+                ],
+                VecMove::Aligned => [
+                    Code::EVEX_Vmovdqa64_xmm_k1z_xmmm128,
+                    Code::EVEX_Vmovdqa64_ymm_k1z_ymmm256,
+                    Code::EVEX_Vmovdqa64_zmm_k1z_zmmm512,
+                ],
+                VecMove::NonTemporal => return Err("non-temporal moves are stores"),
+            };
+            Instruction::with2(code[row], vector, operand(mem))
+        }
+        Shape::Store(mem, kind) => {
+            let code = match kind {
+                VecMove::Unaligned => [
+                    Code::EVEX_Vmovdqu64_xmmm128_k1z_xmm,
+                    Code::EVEX_Vmovdqu64_ymmm256_k1z_ymm,
+                    Code::EVEX_Vmovdqu64_zmmm512_k1z_zmm,
+                ],
+                VecMove::Aligned => [
+                    Code::EVEX_Vmovdqa64_xmmm128_k1z_xmm,
+                    Code::EVEX_Vmovdqa64_ymmm256_k1z_ymm,
+                    Code::EVEX_Vmovdqa64_zmmm512_k1z_zmm,
+                ],
+                VecMove::NonTemporal => [
+                    Code::EVEX_Vmovntdq_m128_xmm,
+                    Code::EVEX_Vmovntdq_m256_ymm,
+                    Code::EVEX_Vmovntdq_m512_zmm,
+                ],
+            };
+            Instruction::with2(code[row], operand(mem), vector)
+        }
+    };
+    made.map_err(|_| "these operands have no EVEX form")
+}
+
+fn operand(mem: Mem) -> MemoryOperand {
+    let index = mem.index.map_or(Register::None, general);
+    // Size 1 asks for the shortest form that holds the displacement, scaled if it can be.
+    let size = u32::from(mem.disp != 0);
+    MemoryOperand::new(
+        general(mem.base),
+        index,
+        1,
+        mem.disp.into(),
+        size,
+        false,
+        Register::None,
+    )
+}
+
+fn general(register: Gp) -> Register {
+    Register::RAX + register as u32
+}

@@ -1,0 +1,55 @@
+//! What an instruction asks of the processor.
+
+use super::insn::{Insn, Vec, VecEncoding, VecMove};
+use crate::host::{Feature, FeatureSet};
+use crate::subject::Hint;
+
+/// Features an instruction needs beyond the x86-64 general registers. SSE and SSE2 are told
+/// too, though every x86-64 processor has them: a kernel's contract may not.
+pub const fn features(insn: &Insn) -> FeatureSet {
+    const NONE: FeatureSet = FeatureSet::EMPTY;
+    match insn {
+        Insn::Sfence => NONE.with(Feature::Sse),
+        Insn::Vzeroupper => NONE.with(Feature::Avx),
+        Insn::Emms | Insn::MmxLoad { .. } | Insn::MmxStore { .. } | Insn::MmxZero { .. } => {
+            NONE.with(Feature::Mmx)
+        }
+        Insn::MmxStoreNt { .. } => NONE.with(Feature::Mmx).with(Feature::Sse),
+        Insn::StoreNti { .. } => NONE.with(Feature::Sse2),
+        Insn::VecLoad { dst, .. } => vector(*dst),
+        Insn::VecStore { src, .. } => vector(*src),
+        Insn::VecZero { dst } => match (dst.encoding, dst.bytes) {
+            // The integer instruction came to 32-byte VEX registers with AVX2 only.
+            (VecEncoding::Vex, 32) => NONE.with(Feature::Avx).with(Feature::Avx2),
+            _ => vector(*dst),
+        },
+        Insn::Prefetch { hint, .. } => match hint {
+            Hint::W => NONE.with(Feature::Prefetchw),
+            Hint::Nop => NONE,
+            _ => NONE.with(Feature::Sse),
+        },
+        _ => NONE,
+    }
+}
+
+const fn vector(register: Vec) -> FeatureSet {
+    match (register.encoding, register.bytes) {
+        // movups, movaps, movntps and xorps are all of the first SSE.
+        (VecEncoding::Sse, _) => FeatureSet::EMPTY.with(Feature::Sse),
+        (VecEncoding::Vex, _) => FeatureSet::EMPTY.with(Feature::Avx),
+        (VecEncoding::Evex, 64) => FeatureSet::EMPTY.with(Feature::Avx512f),
+        (VecEncoding::Evex, _) => {
+            FeatureSet::EMPTY.with(Feature::Avx512f).with(Feature::Avx512vl)
+        }
+    }
+}
+
+/// Whether an instruction stores past the cache.
+pub const fn leaves_cache(insn: &Insn) -> bool {
+    matches!(
+        insn,
+        Insn::StoreNti { .. }
+            | Insn::MmxStoreNt { .. }
+            | Insn::VecStore { kind: VecMove::NonTemporal, .. }
+    )
+}
