@@ -73,8 +73,13 @@ fn search_files_that_are_wrong() {
     let path = dir.path().join("mine.toml");
     let text = path.to_str().unwrap();
     refused(&["search", "--op", "zero", "--size", "64", "--space", text], 1, &["mine.toml"]);
-    std::fs::write(&path, "description = \"x\"\nops = [\"zero\"]\nfamilies = [\"nobody\"]\n").unwrap();
-    refused(&["search", "--op", "zero", "--size", "64", "--space", text], 1, &["mine.toml", "nobody"]);
+    std::fs::write(&path, "description = \"x\"\nops = [\"zero\"]\nfamilies = [\"nobody\"]\n")
+        .unwrap();
+    refused(
+        &["search", "--op", "zero", "--size", "64", "--space", text],
+        1,
+        &["mine.toml", "nobody"],
+    );
     std::fs::write(&path, "ops = [").unwrap();
     refused(&["list", "--space", text], 1, &["mine.toml"]);
 }

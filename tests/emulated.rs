@@ -54,8 +54,22 @@ fn everything_runs_on(cpu: &str, absent: &[&str], present: &[&str]) {
     let search = succeeds(
         cpu,
         &[
-            "search", "--op", "zero", "--size", "256", "--state", "l1", "--drive", "throughput",
-            "--budget", "2s", "--space", &file, "--results", folder, "--json",
+            "search",
+            "--op",
+            "zero",
+            "--size",
+            "256",
+            "--state",
+            "l1",
+            "--drive",
+            "throughput",
+            "--budget",
+            "2s",
+            "--space",
+            &file,
+            "--results",
+            folder,
+            "--json",
         ],
     );
     let document: serde_json::Value = serde_json::from_str(&search).unwrap();

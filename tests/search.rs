@@ -148,7 +148,11 @@ impl Observer for Rows {
     }
 }
 
-fn run(script: &mut Script, list: &[Candidate], states: &[Level]) -> (looptune::search::SearchOutcome, Rows) {
+fn run(
+    script: &mut Script,
+    list: &[Candidate],
+    states: &[Level],
+) -> (looptune::search::SearchOutcome, Rows) {
     let question = question(states);
     let plans = plan(&question, &looptune::host::Host::detect().caches);
     let mut rows = Rows::default();

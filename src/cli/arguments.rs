@@ -93,9 +93,10 @@ pub(super) fn fraction(text: &str) -> Result<f64, String> {
         Some(percent) => percent.parse::<f64>().map(|p| p / 100.0),
         None => text.parse::<f64>(),
     };
-    value.ok().filter(|v| (0.0..=1.0).contains(v)).ok_or_else(|| {
-        format!("`{text}` is no fraction; write a percentage such as 2% or 0.5%")
-    })
+    value
+        .ok()
+        .filter(|v| (0.0..=1.0).contains(v))
+        .ok_or_else(|| format!("`{text}` is no fraction; write a percentage such as 2% or 0.5%"))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use super::arguments::{self, Drives, Sizes, States};
 use super::exit::{unsupported, usage};
 use super::progress::ProgressLine;
 use super::session::Session;
-use crate::report::{self, BenchCell, Facts};
+use crate::report::{self, BenchCell};
 use crate::search::{
     Budget, Candidate, Contest, Entrant, Question, baseline_entrant, candidate_entrant, compare,
     fresh_seed, plan,
@@ -105,16 +105,15 @@ pub(super) fn run(args: &BenchArgs, runner: Option<&str>) -> anyhow::Result<()> 
             seed: question.seed.wrapping_add(index as u64),
         };
         let result = compare(&contest, tick_hz, &mut session.client, &mut line);
-        let (rows, panel) = match result {
+        let rows = match result {
             // What was measured before the interruption is shown.
             Err(crate::trial::EvaluateError::Interrupted) if !measured.is_empty() => break,
             other => other?,
         };
-        measured.push(BenchCell { cell: *cell, rows, cycles_per_ns: panel.cycles_per_ns() });
+        measured.push(BenchCell { cell: *cell, rows });
     }
     line.finish();
-    let command = std::env::args().collect::<Vec<_>>().join(" ");
-    let facts = Facts::new(&session.host, command);
+    let facts = session.facts(op);
     let mut out = std::io::stdout().lock();
     if args.json {
         let document: Value = report::bench_json(&measured, &facts);

@@ -10,9 +10,9 @@ use clap::Args;
 use super::arguments::{self, Drives, Sizes, States, Weights};
 use super::exit::{unsupported, usage};
 use super::progress::{Both, ProgressLine};
-use super::session::Session;
-use crate::report::{self, Facts};
-use crate::results::Journal;
+use super::session::{Session, command_line};
+use crate::report;
+use crate::results::{Journal, ResultsError};
 use crate::search::{
     Budget, Question, SearchFile, SizePlan, compile_all, fresh_seed, plan, search,
 };
@@ -85,9 +85,10 @@ pub(super) fn run(args: &SearchArgs, runner: Option<&str>) -> anyhow::Result<()>
             file.name
         ));
     }
-    let command = std::env::args().collect::<Vec<_>>().join(" ");
+    let command = command_line();
+    let tell = |trouble: &ResultsError| eprintln!("looptune: {trouble}");
     let host = &session.host;
-    let mut journal = Journal::open(&args.results, &host.key, host, question.seed, &command)?;
+    let mut journal = Journal::open(&args.results, &host.key, host, question.seed, &command, tell)?;
     let mut line = ProgressLine::new(args.quiet);
     let outcome = search(
         &question,
@@ -101,9 +102,9 @@ pub(super) fn run(args: &SearchArgs, runner: Option<&str>) -> anyhow::Result<()>
     );
     line.finish();
     let outcome = outcome?;
-    journal.decide(&outcome)?;
+    let kept = journal.finish_search(&outcome);
 
-    let facts = Facts::new(&session.host, command);
+    let facts = session.facts(args.op);
     let mut out = std::io::stdout().lock();
     if args.json {
         let document = report::outcome_json(&outcome, &facts);
@@ -111,7 +112,9 @@ pub(super) fn run(args: &SearchArgs, runner: Option<&str>) -> anyhow::Result<()>
     } else {
         write!(out, "{}", report::outcome(&outcome, &facts))?;
     }
-    out.flush().context("cannot write to stdout")
+    out.flush().context("cannot write to stdout")?;
+    // Told after the page, so that a full disk does not cost the answer.
+    Ok(kept?)
 }
 
 fn question(args: &SearchArgs, file: &SearchFile) -> anyhow::Result<Question> {

@@ -33,9 +33,11 @@ pub(super) fn run(args: &ShowArgs) -> anyhow::Result<()> {
             };
             match baseline.as_variant(op) {
                 Some(variant) => variant,
-                None => return usage(format!(
-                    "the code of `{baseline}` is not ours to list; list a variant, as in {op}/ymm/u4"
-                )),
+                None => {
+                    return usage(format!(
+                        "the code of `{baseline}` is not ours to list; list a variant, as in {op}/ymm/u4"
+                    ));
+                }
             }
         }
         Subject::Foreign { .. } => {

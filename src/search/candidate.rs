@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::encode::{CompileError, Encoder, compile_with};
-use crate::ir::Function;
+use crate::encode::{CompileError, Encoder};
+use crate::ir::{Function, lower};
 use crate::subject::{Store, Variant};
 use crate::trial::Body;
 
@@ -47,7 +47,8 @@ pub fn compile_all(
     let mut seen: HashMap<Vec<u8>, usize> = HashMap::new();
     let mut list: Vec<Candidate> = Vec::new();
     for variant in variants {
-        let code = compile_with(&mut encoder, &mut function, &variant)?;
+        lower(&variant, &mut function)?;
+        let code = encoder.encode(&function)?;
         match seen.get(&code.bytes) {
             Some(index) => {
                 let kept = &mut list[*index].variant;

@@ -63,15 +63,23 @@ pub fn compare(
     tick_hz: f64,
     evaluator: &mut dyn Evaluator,
     observer: &mut dyn Observer,
-) -> Result<(Vec<Row>, Panel), EvaluateError> {
+) -> Result<Vec<Row>, EvaluateError> {
     let meter = Meter::new(contest.budget, Instant::now());
-    let mut context = Context::new(evaluator, observer, meter, contest.seed, tick_hz, Vec::new(), Strategy::default());
+    let mut context = Context::new(
+        evaluator,
+        observer,
+        meter,
+        contest.seed,
+        tick_hz,
+        Vec::new(),
+        Strategy::default(),
+    );
     let mut panel = Panel::new(contest.cell, contest.entrants.clone(), tick_hz);
     let mut share = context.meter.share(1.0);
     context.fill(&mut panel, Phase::Bench, &mut share, LAYOUTS.0, LAYOUTS.1)?;
     let rng = &mut context.rng;
     let reference = (0..panel.entrants.len()).find(|i| panel.failures[*i].is_none());
-    let rows = (0..panel.entrants.len())
+    Ok((0..panel.entrants.len())
         .map(|i| {
             let subject = panel.entrants[i].subject.clone();
             if let Some(failure) = &panel.failures[i] {
@@ -95,6 +103,5 @@ pub fn compare(
             });
             Row { subject, result }
         })
-        .collect();
-    Ok((rows, panel))
+        .collect())
 }

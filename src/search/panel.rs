@@ -142,10 +142,11 @@ impl Panel {
                 self.rows.push(Row { layout, gross: vec![f64::NAN; n], net: vec![f64::NAN; n] });
             }
             self.layouts = self.layouts.max(layout + 1);
-            let Some(row) = self.rows.last_mut() else { continue };
             let index = alive[sample.member as usize];
+            let net = self.net_ns(sample).ln();
+            let Some(row) = self.rows.last_mut() else { continue };
             row.gross[index] = (sample.ticks as f64 / f64::from(sample.calls)).ln();
-            row.net[index] = self.net_ns(sample).ln();
+            row.net[index] = net;
         }
     }
 

@@ -46,7 +46,8 @@ pub fn search(
     let default = Budget::Seconds(Budget::DEFAULT_CELL_SECONDS * cells as f64);
     let meter = Meter::new(question.budget.unwrap_or(default), started);
     let baselines = question.baselines.clone();
-    let mut context = Context::new(evaluator, observer, meter, question.seed, tick_hz, baselines, strategy);
+    let mut context =
+        Context::new(evaluator, observer, meter, question.seed, tick_hz, baselines, strategy);
     let mut outcome = SearchOutcome {
         op: question.op,
         seed: question.seed,

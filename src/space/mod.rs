@@ -5,6 +5,7 @@ mod constraints;
 mod enumerate;
 mod explain;
 mod neighbours;
+mod random;
 mod strata;
 mod support;
 
@@ -12,5 +13,6 @@ pub use constraints::{Broken, RULES, Rule, check, check_all};
 pub use enumerate::{Census, Points, Space};
 pub use explain::{Explanation, explain};
 pub use neighbours::neighbours;
+pub use random::random;
 pub use strata::{Stratum, Unrolled, strata, stratified};
 pub use support::{Unsupported, features_of, supported};
