@@ -4,6 +4,7 @@
 mod assembler;
 mod cases;
 mod meaning;
+#[path = "../common/sample.rs"]
 mod sample;
 
 use std::collections::HashSet;
