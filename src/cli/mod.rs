@@ -1,1 +1,4 @@
-//! (being written)
+//! The command line: one file a subcommand.
+
+pub mod export;
+pub mod report;
