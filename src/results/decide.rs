@@ -110,6 +110,29 @@ impl Folder {
         }
     }
 
+    /// What the newest finished run that raced a variant recorded of it; `None` where none
+    /// did.
+    ///
+    /// # Errors
+    /// Where a file exists and cannot be read.
+    pub fn recorded_of(&self, variant: &Variant) -> Result<Option<Choice>, ResultsError> {
+        let decisions = self.decisions()?;
+        let found = decisions.rows.iter().rev().find_map(|recorded| {
+            let sizes = &recorded.outcome.as_ref().filter(|o| o.op == variant.op)?.sizes;
+            let figures: Vec<Figure> =
+                sizes.iter().flat_map(|size| figures(size, variant)).collect();
+            (!figures.is_empty()).then(|| (recorded.run.clone(), figures))
+        });
+        Ok(found.map(|(run, figures)| Choice {
+            variant: *variant,
+            run,
+            provisional: false,
+            max_regret: None,
+            figures,
+            warnings: decisions.warnings,
+        }))
+    }
+
     fn must_know(&self, run: &str, decided: &[RecordedRun]) -> Result<(), NoChoice> {
         let mut runs: Vec<String> = self.runs()?.rows.into_iter().map(|r| r.id).collect();
         runs.extend(decided.iter().map(|r| r.run.clone()));

@@ -36,9 +36,9 @@ pub fn hosts(results: &Path) -> Result<Vec<String>, ResultsError> {
     let mut keys = Vec::new();
     for entry in entries {
         let path = entry.map_err(broken)?.path();
-        let holds_results = [TRIALS, DECISIONS, COMMANDS].iter().any(|f| path.join(f).is_file());
-        if let (true, Some(key)) = (holds_results, path.file_name().and_then(|n| n.to_str())) {
-            keys.push(key.to_string());
+        let folder = Folder::at(&path);
+        if folder.holds_results() {
+            keys.push(folder.key);
         }
     }
     keys.sort();
@@ -71,10 +71,15 @@ impl Folder {
 
     /// A host's folder by its path; its last part is the key.
     pub fn at(path: &Path) -> Folder {
-        let key = path.canonicalize().ok();
-        let key = key.as_deref().unwrap_or(path).file_name();
-        let key = key.map_or(String::new(), |name| name.to_string_lossy().into_owned());
-        Folder { path: path.into(), key }
+        // `.` has a name only once it is resolved.
+        let resolved = path.canonicalize().unwrap_or_default();
+        let key = path.file_name().or(resolved.file_name()).unwrap_or_default();
+        Folder { path: path.into(), key: key.to_string_lossy().into_owned() }
+    }
+
+    /// Whether any of the files of results is there.
+    pub fn holds_results(&self) -> bool {
+        [TRIALS, DECISIONS, COMMANDS].iter().any(|file| self.path.join(file).is_file())
     }
 
     /// Where it is.
@@ -111,7 +116,7 @@ impl Folder {
         read_trials(&self.path.join(TRIALS))
     }
 
-    /// The host's facts, as text for people; empty where none are kept.
+    /// The host's facts, as last recorded; empty where none are kept or they are damaged.
     pub fn host_facts(&self) -> toml::Table {
         std::fs::read_to_string(self.path.join(HOST))
             .ok()

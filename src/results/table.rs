@@ -118,6 +118,10 @@ pub(super) fn each_line(
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
         opened => opened.map_err(broken)?,
     };
+    if !file.metadata().map_err(broken)?.is_file() {
+        // A device may have no end.
+        return Err(broken(std::io::Error::other("it is no regular file")));
+    }
     let mut lines = BufReader::with_capacity(1 << 16, file);
     let mut line = Vec::new();
     for number in 1.. {
