@@ -1,2 +1,3 @@
 //! (being written)
 pub mod host;
+pub mod list;
