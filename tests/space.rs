@@ -3,10 +3,11 @@
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
+use looptune::encode::compile;
 use looptune::host::{Feature, FeatureSet};
 use looptune::search::{Budget, SearchFile, Strategy as SearchStrategy};
 use looptune::space::{
-    RULES, Space, check, check_all, explain, neighbours, strata, stratified, supported,
+    RULES, Space, check, check_all, explain, features_of, neighbours, strata, stratified, supported,
 };
 use looptune::subject::{
     Align, Class, Count, Encoding, Head, Hint, Op, Order, Prefetch, Side, Store, Tail, Variant,
@@ -399,4 +400,21 @@ fn a_search_file_may_bring_its_own_family() {
     let legal = SearchFile::open(search.to_str().unwrap()).unwrap().space(Op::Zero).legal();
     assert!(legal.iter().all(|v| v.class == Class::R64 && v.store == Store::Plain));
     assert!(!legal.is_empty());
+}
+
+#[test]
+fn legal_variants_compile_need_what_is_told_and_are_hardly_ever_the_same_code() {
+    for file in SearchFile::embedded() {
+        for &op in &file.ops {
+            let legal = file.space(op).legal();
+            let mut codes: HashSet<Vec<u8>> = HashSet::new();
+            for v in &legal {
+                let code = compile(v).unwrap_or_else(|e| panic!("{v}: {e}"));
+                assert_eq!(features_of(v), code.features, "{v}");
+                codes.insert(code.bytes);
+            }
+            // The entry is at a multiple of 64, so equal bytes are equal loop addresses too.
+            assert!(codes.len() * 100 > legal.len() * 97, "{} {op}: {}", file.name, codes.len());
+        }
+    }
 }

@@ -164,9 +164,9 @@ pub(super) const fn encoding_fits(class: Class, encoding: Encoding) -> bool {
     }
 }
 
-/// Registers that the body of a copy may load into. General: rax, rcx and r9 to r11; the
-/// two pointers and the count have the other caller-saved ones, and r8 keeps the value that
-/// is returned. String instructions load nothing; their own rule excludes a batch.
+/// Registers that the body of a copy may load into. General: the caller-saved ones without
+/// the two pointers, the size and the return value. String instructions load nothing; their
+/// own rule excludes a batch.
 const fn free_registers(class: Class, encoding: Encoding) -> u8 {
     match (class, encoding) {
         (Class::R32 | Class::R64, _) => 5,

@@ -1,7 +1,7 @@
 //! What a host must have for a variant.
 
 use crate::host::{Feature, FeatureSet};
-use crate::subject::{Class, Encoding, Hint, Store, Variant};
+use crate::subject::{Class, Encoding, Hint, Order, Store, Variant};
 
 /// The host lacks what a variant needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -29,6 +29,14 @@ pub fn features_of(v: &Variant) -> FeatureSet {
         (_, Encoding::Evex) => FeatureSet::EMPTY.with(Feature::Avx512f).with(Feature::Avx512vl),
         _ => FeatureSet::EMPTY,
     };
+    // A batch of 32 reaches down to registers 0-15, whose upper halves vzeroupper cleans.
+    if v.encoding == Encoding::Evex
+        && v.class != Class::Xmm
+        && v.order == Order::Batch
+        && v.unroll > 16
+    {
+        needs = needs.with(Feature::Avx);
+    }
     if v.store == Store::Nt {
         needs = needs.with(Feature::Sse);
         if matches!(v.class, Class::R32 | Class::R64) {
