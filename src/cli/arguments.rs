@@ -1,6 +1,8 @@
 //! Arguments that several subcommands share.
 
-use crate::subject::{Drive, Level, Op, State, Subject};
+use super::exit::usage;
+use crate::space::explain;
+use crate::subject::{Drive, Level, Op, State, Subject, Variant};
 use crate::units::parse_sizes;
 
 /// Sizes as one argument.
@@ -64,12 +66,13 @@ pub(super) fn states(text: &str) -> Result<States, String> {
     list(text, state).map(States)
 }
 
+pub(super) fn drive(text: &str) -> Result<Drive, String> {
+    Drive::from_word(text.trim()).ok_or_else(|| {
+        format!("`{text}` is no drive; drives are {}", words(Drive::ALL, Drive::word))
+    })
+}
+
 pub(super) fn drives(text: &str) -> Result<Drives, String> {
-    let drive = |word: &str| {
-        Drive::from_word(word.trim()).ok_or_else(|| {
-            format!("`{word}` is no drive; drives are {}", words(Drive::ALL, Drive::word))
-        })
-    };
     list(text, drive).map(Drives)
 }
 
@@ -85,6 +88,14 @@ pub(super) fn weights(text: &str) -> Result<Weights, String> {
 
 pub(super) fn subject(text: &str) -> Result<Subject, String> {
     Subject::parse(text).map_err(|e| e.to_string())
+}
+
+/// Refuses a variant that breaks a rule, with the rule and what would be legal.
+pub(super) fn legal(variant: &Variant) -> anyhow::Result<()> {
+    match explain(variant) {
+        None => Ok(()),
+        Some(explanation) => usage(explanation.to_string()),
+    }
 }
 
 /// A fraction such as `2%` or `0.02`.

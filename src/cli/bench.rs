@@ -162,9 +162,7 @@ fn common_op(args: &BenchArgs) -> anyhow::Result<Op> {
 pub(super) fn entrant(subject: &Subject, op: Op, session: &Session) -> anyhow::Result<Entrant> {
     match subject {
         Subject::Variant(variant) => {
-            if let Err(broken) = space::check(variant) {
-                return usage(format!("{variant} is not legal: {broken}"));
-            }
+            arguments::legal(variant)?;
             if let Err(why) = space::supported(variant, &session.host.usable) {
                 return unsupported(format!("this host cannot run {variant}: {why}"));
             }

@@ -6,6 +6,9 @@ use std::path::PathBuf;
 
 use anyhow::{Context, anyhow};
 
+use super::arguments::{self, legal};
+use super::exit::unsupported;
+use super::session::Session;
 use crate::encode::{self, Code};
 use crate::export::{Export, Header, check, check_symbol, default_symbol};
 use crate::host::{Feature, FeatureSet};
@@ -21,7 +24,7 @@ pub struct ExportArgs {
     #[arg(value_parser = parse_variant, conflicts_with_all = ["op", "size", "state", "drive", "run"])]
     variant: Option<Variant>,
     /// What the loop does: copy or zero
-    #[arg(long, value_parser = parse_op, required_unless_present = "variant")]
+    #[arg(long, value_parser = arguments::op, required_unless_present = "variant")]
     op: Option<Op>,
     /// Bytes a call: 4096, 4k, 1M
     #[arg(long, value_parser = parse_size, required_unless_present = "variant")]
@@ -30,7 +33,7 @@ pub struct ExportArgs {
     #[arg(long, value_parser = parse_state, default_value = "robust")]
     state: StateArg,
     /// How calls follow: throughput or chained
-    #[arg(long, value_parser = parse_drive, default_value = "throughput")]
+    #[arg(long, value_parser = arguments::drive, default_value = "throughput")]
     drive: Drive,
     /// Name of the function; looptune_<op> by default
     #[arg(long, value_parser = parse_symbol)]
@@ -53,10 +56,21 @@ pub struct ExportArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct StateArg(Option<State>);
 
-/// This host cannot do what was asked; exit code 3.
-#[derive(Debug, thiserror::Error)]
-#[error("this host cannot run {0}")]
-pub struct Unsupported(pub String);
+pub(super) fn run(args: &ExportArgs, runner: Option<&str>) -> anyhow::Result<()> {
+    if let Some(variant) = &args.variant {
+        legal(variant)?;
+    }
+    let mut session = Session::new(runner)?;
+    let host = &session.host;
+    let here = Here {
+        key: host.key.clone(),
+        cpu: host.cpu.brand.clone(),
+        usable: host.usable,
+        refused: host.refused.iter().map(|r| (r.feature, r.why.to_string())).collect(),
+    };
+    let (mut out, mut say) = (std::io::stdout().lock(), std::io::stderr().lock());
+    args.run_with(&here, &mut session.client, &mut out, &mut say)
+}
 
 /// What an export must know of the machine and the command it runs under.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -69,14 +83,6 @@ pub struct Here {
     pub usable: FeatureSet,
     /// Other features with the reason why not.
     pub refused: Vec<(Feature, String)>,
-}
-
-fn parse_op(text: &str) -> Result<Op, String> {
-    Op::from_word(text).ok_or_else(|| "ops are copy and zero".into())
-}
-
-fn parse_drive(text: &str) -> Result<Drive, String> {
-    Drive::from_word(text).ok_or_else(|| "drives are throughput and chained".into())
 }
 
 fn parse_state(text: &str) -> Result<StateArg, String> {
@@ -109,7 +115,7 @@ impl ExportArgs {
     /// `out` takes the text where no file is named, `say` what is told of it.
     ///
     /// # Errors
-    /// [`Unsupported`] where this host cannot run the loop; else what is missing or wrong.
+    /// A refusal of this host where it cannot run the loop; else what is missing or wrong.
     pub fn run_with(
         &self,
         here: &Here,
@@ -288,18 +294,19 @@ fn verify(
                 reason.map_or(feature.to_string(), |(_, why)| format!("{feature} ({why})"))
             })
             .collect();
-        return Err(Unsupported(format!(
-            "{variant}, so it cannot be verified before export: it needs {}",
+        return unsupported(format!(
+            "this host cannot run {variant}, so it cannot be verified before export: it needs {}",
             why.join(", ")
-        ))
-        .into());
+        ));
     }
     let bodies = [Body::Machine(code.machine())];
     let outcome = evaluator.verify(variant.op, &bodies, Check::Full)?;
     match outcome.into_iter().next() {
         Some(Ok(())) => Ok(()),
         Some(Err(failure)) => match failure.kind {
-            FailureKind::Unsupported(why) => Err(Unsupported(format!("{variant}: {why}")).into()),
+            FailureKind::Unsupported(why) => {
+                unsupported(format!("this host cannot run {variant}: {why}"))
+            }
             _ => Err(anyhow!("{variant} is not exported, it failed verification: {failure}")),
         },
         None => Err(anyhow!("{variant} is not exported: the worker did not answer")),

@@ -4,11 +4,14 @@
 mod arguments;
 mod bench;
 mod exit;
+mod export;
 mod host;
+mod list;
 mod progress;
+mod report;
 mod search;
 mod session;
-//mod show;
+mod show;
 mod verify;
 mod worker;
 
@@ -41,12 +44,18 @@ pub struct Cli {
 enum Command {
     /// Find the best loop for each size and cache state on this machine
     Search(search::SearchArgs),
+    /// Write a winner or a variant as assembly source with the tuned bytes
+    Export(export::ExportArgs),
     /// Measure loops, baselines and foreign functions against each other
     Bench(bench::BenchArgs),
     /// Check loops for correctness, without timing
     Verify(verify::VerifyArgs),
-
-
+    /// Print the listing of a loop: addresses, bytes, 64-byte lines
+    Show(show::ShowArgs),
+    /// List families, axes, baselines and search files
+    List(list::ListArgs),
+    /// Print recorded results as tables
+    Report(report::ReportArgs),
     /// Tell what this machine is: features, caches, clock, what will disturb
     Host(host::HostArgs),
     /// The child process that runs generated code
@@ -62,9 +71,12 @@ pub fn run(cli: &Cli) -> anyhow::Result<()> {
     let runner = cli.worker_runner.as_deref();
     match &cli.command {
         Command::Search(args) => search::run(args, runner),
+        Command::Export(args) => export::run(args, runner),
         Command::Bench(args) => bench::run(args, runner),
         Command::Verify(args) => verify::run(args, runner),
-
+        Command::Show(args) => show::run(args),
+        Command::List(args) => list::run(args),
+        Command::Report(args) => args.run(&mut std::io::stdout().lock()),
         Command::Host(args) => host::run(args),
         Command::Worker(args) => args.run(),
     }

@@ -47,9 +47,9 @@ pub struct SearchArgs {
     /// Importance of states for the robust choice, as in l1=3,dram=1
     #[arg(long, value_parser = arguments::weights)]
     weights: Option<Weights>,
-    /// Search file: narrows the axes, and may set sizes, states and budget
+    /// Search file (a path or a built-in name): narrows the axes, may set sizes and states
     #[arg(long, value_name = "FILE")]
-    space: Option<PathBuf>,
+    space: Option<String>,
     /// Folder of the results
     #[arg(long, value_name = "DIR", default_value = "results")]
     results: PathBuf,
@@ -64,7 +64,7 @@ pub struct SearchArgs {
 pub(super) fn run(args: &SearchArgs, runner: Option<&str>) -> anyhow::Result<()> {
     let started = Instant::now();
     let file = match &args.space {
-        Some(path) => SearchFile::load(path)?,
+        Some(name) => SearchFile::open(name)?,
         None => SearchFile::default_for(args.op),
     };
     if !file.ops.contains(&args.op) {

@@ -4,11 +4,10 @@ use std::io::Write;
 
 use clap::Args;
 
-use super::arguments::{op, subject};
+use super::arguments::{legal, op, subject};
 use super::exit::usage;
 use crate::encode::compile;
 use crate::print::listing;
-use crate::space;
 use crate::subject::{Op, Subject};
 
 /// Arguments of `looptune show`.
@@ -47,9 +46,7 @@ pub(super) fn run(args: &ShowArgs) -> anyhow::Result<()> {
             ));
         }
     };
-    if let Err(broken) = space::check(&variant) {
-        return usage(format!("{variant} is not legal: {broken}"));
-    }
+    legal(&variant)?;
     let code = compile(&variant)?;
     let mut out = std::io::stdout().lock();
     writeln!(out, "{variant}: {} bytes", code.bytes.len())?;
