@@ -82,6 +82,23 @@ fn drop_empty_rex(bytes: &mut Vec<u8>, start: usize) {
     }
 }
 
+/// Turns a 3-byte VEX prefix that says no more than the 2-byte one into that: dynasm writes
+/// the long one wherever the last operand is a register it learns at run time.
+fn shorten_vex(bytes: &mut Vec<u8>, start: usize) {
+    const LONG: u8 = 0xc4;
+    const SHORT: u8 = 0xc5;
+    // Index and base not extended (the bits are inverted), the 0F opcode map.
+    const PLAIN: u8 = 0x61;
+    if let [LONG, second, third, ..] = bytes[start..]
+        && second & 0x7f == PLAIN
+        && third & 0x80 == 0
+    {
+        bytes[start] = SHORT;
+        bytes[start + 1] = second & 0x80 | third;
+        bytes.remove(start + 2);
+    }
+}
+
 /// Appends the bytes of anything but a jump. The error says what is wrong with the operands.
 pub(super) fn write(
     ops: &mut SimpleAssembler,
@@ -216,7 +233,10 @@ fn general(ops: &mut SimpleAssembler, insn: &Insn) -> Result<(), &'static str> {
             (Err(_), Gp::Rax) => dynasm!(ops ; .arch x64 ; cmp rax, imm),
             (Err(_), _) => dynasm!(ops ; .arch x64 ; cmp Rq(a as u8), DWORD imm),
         },
-        Insn::ShrImm { dst, imm: 1 } => dynasm!(ops ; .arch x64 ; shr Rq(dst as u8), 1),
+        // dynasm takes the immediate form for 1 too.
+        Insn::ShrImm { dst, imm: 1 } => {
+            ops.ops.extend([wide(0, dst as u8), 0xd1, registers(5, dst as u8)]);
+        }
         Insn::ShrImm { dst, imm: imm @ 2..=63 } => {
             dynasm!(ops ; .arch x64 ; shr Rq(dst as u8), BYTE imm as i8)
         }
@@ -248,11 +268,12 @@ const fn byte_compare(a: Gp, imm: i8) -> [u8; 4] {
 fn string(ops: &mut SimpleAssembler, op: RepOp, width: Width) {
     match (op, width) {
         (RepOp::Movs, Width::B1) => dynasm!(ops ; .arch x64 ; rep movsb),
-        (RepOp::Movs, Width::B2) => dynasm!(ops ; .arch x64 ; rep movsw),
+        // dynasm puts the two prefixes the other way round than every other assembler.
+        (RepOp::Movs, Width::B2) => ops.ops.extend([0x66, 0xf3, 0xa5]),
         (RepOp::Movs, Width::B4) => dynasm!(ops ; .arch x64 ; rep movsd),
         (RepOp::Movs, Width::B8) => dynasm!(ops ; .arch x64 ; rep movsq),
         (RepOp::Stos, Width::B1) => dynasm!(ops ; .arch x64 ; rep stosb),
-        (RepOp::Stos, Width::B2) => dynasm!(ops ; .arch x64 ; rep stosw),
+        (RepOp::Stos, Width::B2) => ops.ops.extend([0x66, 0xf3, 0xab]),
         (RepOp::Stos, Width::B4) => dynasm!(ops ; .arch x64 ; rep stosd),
         (RepOp::Stos, Width::B8) => dynasm!(ops ; .arch x64 ; rep stosq),
     }
@@ -336,5 +357,6 @@ fn vec_zero(ops: &mut SimpleAssembler, dst: VecRegister) -> Result<(), &'static 
         (_, 16) => dynasm!(ops ; .arch x64 ; vpxor Rx(r), Rx(r), Rx(r)),
         _ => dynasm!(ops ; .arch x64 ; vpxor Ry(r), Ry(r), Ry(r)),
     }
+    shorten_vex(&mut ops.ops, start);
     Ok(())
 }
