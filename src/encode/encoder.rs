@@ -159,8 +159,7 @@ impl Encoder {
             let total = self.offsets();
             let mut grown = false;
             for index in 0..self.events.len() {
-                let Event { kind: Kind::Jump { jump, to }, offset, .. } = self.events[index]
-                else {
+                let Event { kind: Kind::Jump { jump, to }, offset, .. } = self.events[index] else {
                     continue;
                 };
                 let end = offset + u32::from(jump.len());
@@ -235,7 +234,11 @@ impl Encoder {
                         while pad > 0 {
                             let len = pad.min(LONGEST_NOP);
                             bytes.extend_from_slice(nop_bytes(len).unwrap_or_default());
-                            placed.push(Placed { item: Item::Insn(Insn::Nop { len }), offset, len });
+                            placed.push(Placed {
+                                item: Item::Insn(Insn::Nop { len }),
+                                offset,
+                                len,
+                            });
                             offset += u32::from(len);
                             pad -= len;
                         }

@@ -163,15 +163,7 @@ fn operand(mem: Mem) -> MemoryOperand {
     let index = mem.index.map_or(Register::None, general);
     // Size 1 asks for the shortest form that holds the displacement, scaled if it can be.
     let size = u32::from(mem.disp != 0);
-    MemoryOperand::new(
-        general(mem.base),
-        index,
-        1,
-        mem.disp.into(),
-        size,
-        false,
-        Register::None,
-    )
+    MemoryOperand::new(general(mem.base), index, 1, mem.disp.into(), size, false, Register::None)
 }
 
 fn general(register: Gp) -> Register {

@@ -265,9 +265,7 @@ fn mmx(number: u8) -> Result<u8, &'static str> {
 /// Refuses what SSE and VEX do not have: dynasm would take the low bits of the number.
 fn vector(register: VecRegister) -> Result<u8, &'static str> {
     match (register.encoding, register.bytes, register.number) {
-        (VecEncoding::Sse, 16, 0..=15) | (VecEncoding::Vex, 16 | 32, 0..=15) => {
-            Ok(register.number)
-        }
+        (VecEncoding::Sse, 16, 0..=15) | (VecEncoding::Vex, 16 | 32, 0..=15) => Ok(register.number),
         (VecEncoding::Sse, ..) => Err("SSE has 16-byte registers 0 to 15"),
         _ => Err("VEX has 16- and 32-byte registers 0 to 15"),
     }
