@@ -297,6 +297,46 @@ fn a_killed_run_is_recognised_and_answers_provisionally() {
     assert_eq!(folder.choose(&wanted, None).unwrap().max_regret, Some(0.03125));
 }
 
+/// Where a copy of this test, started to be killed, writes to.
+const WRITE_TO: &str = "LOOPTUNE_TEST_WRITE_TO";
+
+#[test]
+fn killed_at_any_moment() {
+    if let Some(results) = std::env::var_os(WRITE_TO) {
+        let mut journal = journal(Path::new(&results));
+        let begun = std::time::Instant::now();
+        while begun.elapsed().as_secs() < 60 {
+            tell(&mut journal, Phase::Race, Level::L1, "zero/ymm/u4/a64", Ok(42.1));
+        }
+        return;
+    }
+    let room = tempfile::tempdir().unwrap();
+    for moment in 0..8 {
+        let mut writer = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "killed_at_any_moment", "--nocapture"])
+            .env(WRITE_TO, room.path())
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(3 + moment * 29));
+        writer.kill().unwrap();
+        writer.wait().unwrap();
+        for key in hosts(room.path()).unwrap() {
+            let folder = Folder::of_host(room.path(), &key).unwrap();
+            let trials = folder.trials().unwrap();
+            assert!(trials.rows.iter().flat_map(|t| &t.outcome).all(|s| s.median.0 == 42_100));
+            assert_eq!(folder.decisions().unwrap().rows, []);
+            looptune::report::plain(&folder).unwrap();
+        }
+    }
+    // The next run is as good as one in a fresh folder.
+    let run = finished(room.path());
+    let folder = Folder::of_host(room.path(), KEY).unwrap();
+    assert_eq!(folder.decisions().unwrap().rows.last().unwrap().run, run);
+    let of_run = |t: &&RecordedTrial| t.run == run;
+    assert_eq!(folder.trials().unwrap().rows.iter().filter(of_run).count(), 3);
+}
+
 #[test]
 fn what_is_not_recorded_is_told_with_the_command_that_would() {
     let room = tempfile::tempdir().unwrap();

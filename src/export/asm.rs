@@ -56,7 +56,8 @@ impl Export<'_> {
         };
         let body = print::gas_body(self.code, &format!(".L{}_", self.symbol));
         let body: Vec<String> = body.iter().map(ToString::to_string).collect();
-        let about: Vec<String> = self.about().iter().map(|line| comment(line)).collect();
+        let about: Vec<String> =
+            self.about().iter().map(|line| comment(&format!(" * {line}"))).collect();
         let mut text = environment.get_template("asm.S")?.render(minijinja::context! {
             symbol => self.symbol,
             purpose,
@@ -196,7 +197,12 @@ mod tests {
     }
 
     #[test]
-    fn the_text_is_stable() {
-        insta::assert_snapshot!(text("copy/xmm/u2/a64+32/nt", &Header::default()));
+    fn what_surrounds_the_code_is_stable() {
+        let text = text("zero/rep8", &Header::default());
+        let (before, rest) = text.split_once("\t.cfi_startproc\n").unwrap();
+        let (_, after) = rest.split_once("\t.cfi_endproc\n").unwrap();
+        let before = before.lines().filter(|line| !line.contains("size  "));
+        let before = before.collect::<Vec<_>>().join("\n");
+        insta::assert_snapshot!(format!("{before}\n(code)\n{after}"));
     }
 }
