@@ -3,6 +3,7 @@
 use super::error::ExportError;
 use super::symbol::check_symbol;
 use crate::encode::Code;
+use crate::print;
 use crate::subject::{Op, Variant};
 use crate::trial::Contract;
 
@@ -45,10 +46,6 @@ impl Export<'_> {
     /// # Errors
     /// Where the symbol is no name.
     pub fn asm(&self) -> Result<String, ExportError> {
-        self.around(&[])
-    }
-
-    fn around(&self, body: &[String]) -> Result<String, ExportError> {
         check_symbol(self.symbol)?;
         let mut environment = minijinja::Environment::new();
         environment.set_undefined_behavior(minijinja::UndefinedBehavior::Strict);
@@ -57,13 +54,18 @@ impl Export<'_> {
             Op::Copy => "void *(void *dst, const void *src, size_t n), copies n bytes, returns dst",
             Op::Zero => "void *(void *dst, size_t n), zeroes n bytes, returns dst",
         };
-        let about: Vec<String> = self.about().iter().map(|line| comment(line)).collect();
-        let text = environment.get_template("asm.S")?.render(minijinja::context! {
+        let body = print::gas_body(self.code, &format!(".L{}_", self.symbol));
+        let body: Vec<String> = body.iter().map(ToString::to_string).collect();
+        let about: Vec<String> =
+            self.about().iter().map(|line| comment(&format!(" * {line}"))).collect();
+        let mut text = environment.get_template("asm.S")?.render(minijinja::context! {
             symbol => self.symbol,
             purpose,
             about,
-            body => body.to_vec(),
+            body,
         })?;
+        // The template engine drops the last newline of a template.
+        text.push('\n');
         Ok(text)
     }
 
@@ -148,4 +150,59 @@ fn wrap(text: &str, width: usize) -> Vec<String> {
         }
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::encode::compile;
+
+    fn text(variant: &str, header: &Header) -> String {
+        let variant: Variant = variant.parse().unwrap();
+        let code = compile(&variant).unwrap();
+        Export { code: &code, variant: &variant, symbol: "f", header }.asm().unwrap()
+    }
+
+    #[test]
+    fn the_head_says_what_is_known_and_cannot_end_its_comment() {
+        let header = Header {
+            host: "amd-25-1-1-3fa2c1, AMD EPYC".into(),
+            command: "looptune export x -o */nop/*.S\n\tud2".into(),
+            found_by: Some("looptune search (run 1)".into()),
+            measured: vec!["zero 4096 l1: 42.1 ns".into(), "zero 4096 dram: 611 ns".into()],
+            provisional: true,
+        };
+        let text = text("zero/ymm/u4/a64", &header);
+        for part in [
+            "variant    zero/ymm/u4/a64",
+            "host       amd-25-1-1-3fa2c1",
+            "* /nop/ *.S  ud2",
+            "found by   looptune search",
+            "zero 4096 dram",
+            "provisional",
+            "System V ABI",
+            "needs      avx",
+            "top of the main loop at 0 modulo 64",
+        ] {
+            assert!(text.contains(part), "{part} in\n{text}");
+        }
+        assert_eq!(text.matches("*/").count(), text.matches("/*").count());
+        assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+        assert!(text.ends_with("@progbits\n"));
+    }
+
+    #[test]
+    fn without_figures_it_says_so() {
+        assert!(text("zero/rep8", &Header::default()).contains("measured   not measured"));
+    }
+
+    #[test]
+    fn what_surrounds_the_code_is_stable() {
+        let text = text("zero/rep8", &Header::default());
+        let (before, rest) = text.split_once("\t.cfi_startproc\n").unwrap();
+        let (_, after) = rest.split_once("\t.cfi_endproc\n").unwrap();
+        let before = before.lines().filter(|line| !line.contains("size  "));
+        let before = before.collect::<Vec<_>>().join("\n");
+        insta::assert_snapshot!(format!("{before}\n(code)\n{after}"));
+    }
 }

@@ -153,10 +153,10 @@ impl ObjectFunction {
         if self.relocated {
             return Err(place("a linker would still change bytes of the function".into()));
         }
-        if self.section_align % ENTRY_ALIGN != 0 {
+        if !self.section_align.is_multiple_of(ENTRY_ALIGN) {
             return Err(place(format!("its section is aligned to {} only", self.section_align)));
         }
-        if self.offset % ENTRY_ALIGN != 0 {
+        if !self.offset.is_multiple_of(ENTRY_ALIGN) {
             let loop_top = code.loop_range.as_ref().map_or(String::new(), |r| {
                 let at = |entry: u64| (entry + u64::from(r.start)) % ENTRY_ALIGN;
                 format!(", its loop top at {} instead of {}", at(self.offset), at(0))

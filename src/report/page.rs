@@ -175,6 +175,15 @@ mod tests {
     }
 
     #[test]
+    fn every_state_in_both_drives() {
+        let mut found = sample::search(&[128]);
+        found.sizes = vec![sample::all_cells(128)];
+        let page = outcome(&found, &sample::facts());
+        fits(&page);
+        insta::assert_snapshot!(page);
+    }
+
+    #[test]
     fn many_sizes_in_one_table() {
         let page = outcome(&sample::search(&[64, 128, 4096, 1 << 20]), &sample::facts());
         fits(&page);

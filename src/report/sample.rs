@@ -98,6 +98,22 @@ pub(super) fn size(size: u64) -> SizeOutcome {
     }
 }
 
+/// A size with every level in both drives.
+pub(super) fn all_cells(bytes: u64) -> SizeOutcome {
+    let mut found = size(bytes);
+    found.cells = Level::ALL
+        .iter()
+        .flat_map(|level| Drive::ALL.iter().map(|drive| (*level, *drive)))
+        .map(|(level, drive)| cell(bytes, level, drive, "zero/ymm/u4/a64/dec", 42.1, &[]))
+        .collect();
+    let regrets: Vec<f64> = (0..found.cells.len()).map(|i| i as f64 * 0.013).collect();
+    found.robust = Some(robust("zero/ymm/u4/a64/dec", &found.cells, &regrets));
+    found.best_nt = Some(robust("zero/ymm/u8/a64+32/nt/pf-t0@256/dec", &found.cells, &regrets));
+    found.best_plain = None;
+    found.absent.clear();
+    found
+}
+
 pub(super) fn search(sizes: &[u64]) -> SearchOutcome {
     SearchOutcome {
         op: Op::Zero,

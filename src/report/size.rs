@@ -12,6 +12,9 @@ const TIES_SHOWN: usize = 4;
 /// Baselines that fit beside each other.
 const BASELINES_ABREAST: usize = 2;
 
+/// Regrets by state that fit beside each other.
+const REGRETS_ABREAST: usize = 5;
+
 /// Everything about one size.
 pub(super) fn one_size(size: &SizeOutcome, facts: &Facts) -> String {
     let mut text = winners(size, facts);
@@ -134,23 +137,58 @@ fn baseline_cells(found: Option<&BaselineOutcome>) -> [String; 2] {
 }
 
 fn robust(size: &SizeOutcome) -> String {
+    let choices = [
+        ("robust", size.robust.as_ref()),
+        ("best plain", size.best_plain.as_ref()),
+        ("best nt", size.best_nt.as_ref()),
+    ];
+    let grid = if size.cells.len() > REGRETS_ABREAST {
+        regrets_down(size, &choices)
+    } else {
+        regrets_abreast(size, &choices)
+    };
+    format!("{}\n", grid.text())
+}
+
+/// A row for each choice.
+fn regrets_abreast(size: &SizeOutcome, choices: &[(&str, Option<&Robust>)]) -> Grid {
     let mut columns = vec![
         ("one for all".to_string(), Side::Left),
         (String::new(), Side::Left),
         ("worst regret".into(), Side::Right),
     ];
     columns.extend(size.cells.iter().map(|c| (state(&c.cell), Side::Right)));
-    let borrowed: Vec<(&str, Side)> = columns.iter().map(|(n, s)| (n.as_str(), *s)).collect();
-    let mut grid = Grid::new(&borrowed);
     // What the names, the worst regret and the regrets by state leave to ids.
     let taken: usize = columns[3..].iter().map(|(n, _)| n.chars().count().max(6) + 2).sum();
     let width = usize::from(WIDTH).saturating_sub(2 + 13 + 14 + taken).max(24);
-    for (name, choice) in
-        [("robust", &size.robust), ("best plain", &size.best_plain), ("best nt", &size.best_nt)]
-    {
-        grid.row(robust_row(name, choice.as_ref(), &size.cells, width));
+    let columns: Vec<(&str, Side)> = columns.iter().map(|(n, s)| (n.as_str(), *s)).collect();
+    let mut grid = Grid::new(&columns);
+    for (name, choice) in choices {
+        grid.row(robust_row(name, *choice, &size.cells, width));
     }
-    format!("{}\n", grid.text())
+    grid
+}
+
+/// A column for each choice, where there are many states.
+fn regrets_down(size: &SizeOutcome, choices: &[(&str, Option<&Robust>)]) -> Grid {
+    let mut columns = vec![("one for all", Side::Left)];
+    columns.extend(choices.iter().map(|(name, _)| (*name, Side::Left)));
+    let mut grid = Grid::new(&columns);
+    let width = (usize::from(WIDTH) - 2 - 14) / choices.len() - 2;
+    let row = |name: &str, of: &dyn Fn(&Robust) -> Option<String>| {
+        let cells = choices.iter().map(|(_, choice)| choice.and_then(of).unwrap_or(NONE.into()));
+        std::iter::once(name.to_string()).chain(cells).collect::<Vec<_>>()
+    };
+    grid.row(row("", &|r| Some(fold_id(&r.variant.to_string(), width))));
+    grid.row(row("worst regret", &|r| Some(percent(r.max_regret))));
+    for found in &size.cells {
+        grid.row(row(&state(&found.cell), &|r| regret_in(r, found)));
+    }
+    grid
+}
+
+fn regret_in(robust: &Robust, found: &CellOutcome) -> Option<String> {
+    robust.by_cell.iter().find(|b| b.cell == found.cell).map(|b| percent(b.regret))
 }
 
 fn robust_row(
@@ -166,10 +204,8 @@ fn robust_row(
             row.extend([fold_id(&robust.variant.to_string(), width), percent(robust.max_regret)])
         }
     }
-    row.extend(cells.iter().map(|cell| {
-        choice
-            .and_then(|r| r.by_cell.iter().find(|b| b.cell == cell.cell))
-            .map_or(NONE.into(), |b| percent(b.regret))
-    }));
+    row.extend(
+        cells.iter().map(|found| choice.and_then(|r| regret_in(r, found)).unwrap_or(NONE.into())),
+    );
     row
 }
