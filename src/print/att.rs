@@ -172,11 +172,7 @@ const fn vec_move(register: Vec, kind: VecMove) -> &'static str {
         (VecEncoding::Evex, VecMove::Aligned) => "vmovdqa64",
         // The one name that both encodings share: low registers would get VEX.
         (VecEncoding::Evex, VecMove::NonTemporal) => {
-            if register.number < 16 && register.bytes < 64 {
-                "{evex} vmovntdq"
-            } else {
-                "vmovntdq"
-            }
+            if register.number < 16 && register.bytes < 64 { "{evex} vmovntdq" } else { "vmovntdq" }
         }
     }
 }

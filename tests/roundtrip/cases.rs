@@ -3,29 +3,62 @@
 use looptune::ir::{Gp, Insn, Mem, RepOp, Vec as VecRegister, VecEncoding, VecMove, Width};
 use looptune::subject::Hint;
 
-const GPS: [Gp; 10] = [
-    Gp::Rax,
-    Gp::Rcx,
-    Gp::Rdx,
-    Gp::Rbx,
-    Gp::Rsi,
-    Gp::Rdi,
-    Gp::R8,
-    Gp::R9,
-    Gp::R10,
-    Gp::R11,
-];
+const GPS: [Gp; 10] =
+    [Gp::Rax, Gp::Rcx, Gp::Rdx, Gp::Rbx, Gp::Rsi, Gp::Rdi, Gp::R8, Gp::R9, Gp::R10, Gp::R11];
 const WIDTHS: [Width; 4] = [Width::B1, Width::B2, Width::B4, Width::B8];
 
 /// Around the limits of 8-bit displacements, plain and scaled by 16, 32 and 64.
 const DISPS: [i32; 30] = [
-    0, 1, -1, 8, -8, 16, -16, 32, -32, 64, -64, 127, -127, 128, -128, 129, -129, 960, 2032, -2048,
-    2048, 4064, -4096, 4096, 8128, -8192, 8192, 4097, 1_000_000, -2_147_483_648,
+    0,
+    1,
+    -1,
+    8,
+    -8,
+    16,
+    -16,
+    32,
+    -32,
+    64,
+    -64,
+    127,
+    -127,
+    128,
+    -128,
+    129,
+    -129,
+    960,
+    2032,
+    -2048,
+    2048,
+    4064,
+    -4096,
+    4096,
+    8128,
+    -8192,
+    8192,
+    4097,
+    1_000_000,
+    -2_147_483_648,
 ];
 
 /// Around the limits of 8-bit immediates.
 const IMMS: [i32; 16] = [
-    0, 1, -1, 2, 63, 64, -64, 127, -127, 128, -128, 129, -129, 4096, 2_147_483_647, -2_147_483_648,
+    0,
+    1,
+    -1,
+    2,
+    63,
+    64,
+    -64,
+    127,
+    -127,
+    128,
+    -128,
+    129,
+    -129,
+    4096,
+    2_147_483_647,
+    -2_147_483_648,
 ];
 
 fn mems() -> Vec<Mem> {

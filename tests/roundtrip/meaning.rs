@@ -2,7 +2,9 @@
 
 use iced_x86::{Decoder, DecoderOptions, Instruction, OpKind};
 use looptune::encode::Code;
-use looptune::ir::{Cond, Gp, Insn, Item, Mem, RepOp, Vec as VecRegister, VecEncoding, VecMove, Width};
+use looptune::ir::{
+    Cond, Gp, Insn, Item, Mem, RepOp, Vec as VecRegister, VecEncoding, VecMove, Width,
+};
 use looptune::subject::{Hint, Variant};
 
 /// Mnemonic and operands in Intel order, with the encoding of vectors.
@@ -101,7 +103,8 @@ fn vec_move(r: VecRegister, kind: VecMove) -> &'static str {
 
 /// What the fields say.
 pub(crate) fn meant(insn: &Insn) -> Meaning {
-    let (mut encoded, two) = ("legacy", |name: &str, a: String, b: String| (name.into(), vec![a, b]));
+    let (mut encoded, two) =
+        ("legacy", |name: &str, a: String, b: String| (name.into(), vec![a, b]));
     let wide = |r| gp(r, Width::B8);
     let (mnemonic, operands): (String, Vec<String>) = match *insn {
         Insn::Endbr64 => ("endbr64".into(), vec![]),
