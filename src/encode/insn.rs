@@ -10,33 +10,38 @@ use super::evex::{Evex, Shape};
 use crate::ir::{Gp, Insn, Mem, RepOp, Vec as VecRegister, VecEncoding, VecMove, Width};
 use crate::subject::Hint;
 
-/// The bytes of one instruction. A fixed buffer, because a growing one costs more than the
-/// instruction does.
+/// The bytes of one instruction, the first one lowest. A number rather than a buffer, so
+/// that it stays in registers: reading back as a whole what was written byte by byte stalls
+/// the processor for longer than the rest takes.
 #[derive(Clone, Copy, Default)]
 pub(super) struct One {
-    bytes: [u8; One::CAPACITY],
+    bytes: u128,
     len: u8,
 }
 
 impl One {
-    /// The longest instruction there is has 15 bytes.
-    const CAPACITY: usize = 16;
-
     pub(super) fn len(&self) -> u8 {
         self.len
     }
 
     /// Appends the bytes to others.
-    #[inline]
+    #[inline(always)]
     pub(super) fn append_to(&self, out: &mut Vec<u8>) {
         // A copy of fixed size is a single move.
         let end = out.len() + usize::from(self.len);
-        out.extend_from_slice(&self.bytes);
+        out.extend_from_slice(&self.bytes.to_le_bytes());
         out.truncate(end);
     }
 
-    fn remove(&mut self, at: usize) {
-        self.bytes.copy_within(at + 1.., at);
+    #[inline(always)]
+    fn byte(&self, at: u32) -> u8 {
+        (self.bytes >> (8 * at)) as u8
+    }
+
+    #[inline(always)]
+    fn remove(&mut self, at: u32) {
+        let below = (1 << (8 * at)) - 1;
+        self.bytes = self.bytes & below | self.bytes >> 8 & !below;
         self.len -= 1;
     }
 }
@@ -62,8 +67,8 @@ impl DynasmApi for One {
 
     #[inline(always)]
     fn push(&mut self, byte: u8) {
-        // The mask changes nothing, and tells the compiler that the index is in bounds.
-        self.bytes[usize::from(self.len) % One::CAPACITY] = byte;
+        // No instruction has more than 15 bytes.
+        self.bytes |= u128::from(byte) << (8 * u32::from(self.len));
         self.len += 1;
     }
 
@@ -137,34 +142,34 @@ macro_rules! arithmetic {
 /// Removes the REX prefix without a bit set that dynasm writes before every legacy
 /// instruction whose register it learns at run time. It means nothing there (but for the
 /// byte registers sil and dil), and no other assembler writes it.
+#[inline(always)]
 fn drop_empty_rex(one: &mut One) {
     const EMPTY_REX: u8 = 0x40;
     const OPERAND_SIZE: u8 = 0x66;
-    let at = usize::from(one.bytes[0] == OPERAND_SIZE);
-    if one.bytes[at] == EMPTY_REX {
+    let at = u32::from(one.byte(0) == OPERAND_SIZE);
+    if one.byte(at) == EMPTY_REX {
         one.remove(at);
     }
 }
 
 /// Turns a 3-byte VEX prefix that says no more than the 2-byte one into that: dynasm writes
 /// the long one wherever the last operand is a register it learns at run time.
+#[inline(always)]
 fn shorten_vex(one: &mut One) {
     const LONG: u8 = 0xc4;
     const SHORT: u8 = 0xc5;
     // Index and base not extended (the bits are inverted), the 0F opcode map.
     const PLAIN: u8 = 0x61;
-    if let [LONG, second, third, ..] = one.bytes
-        && second & 0x7f == PLAIN
-        && third & 0x80 == 0
-    {
-        one.bytes[0] = SHORT;
-        one.bytes[1] = second & 0x80 | third;
-        one.remove(2);
+    let (second, third) = (one.byte(1), one.byte(2));
+    if one.byte(0) == LONG && second & 0x7f == PLAIN && third & 0x80 == 0 {
+        one.remove(0);
+        let prefix = u16::from_le_bytes([SHORT, second & 0x80 | third]);
+        one.bytes = one.bytes & !0xffff | u128::from(prefix);
     }
 }
 
 /// The bytes of anything but a jump. The error says what is wrong with the operands.
-#[inline]
+#[inline(always)]
 pub(super) fn encode_one(evex: &mut Evex, insn: &Insn) -> Result<One, &'static str> {
     let mut one = One::default();
     match *insn {
@@ -182,6 +187,7 @@ pub(super) fn encode_one(evex: &mut Evex, insn: &Insn) -> Result<One, &'static s
     Ok(one)
 }
 
+#[inline(always)]
 fn write(ops: &mut One, insn: &Insn) -> Result<(), &'static str> {
     match *insn {
         Insn::Endbr64 => ops.extend([0xf3, 0x0f, 0x1e, 0xfa]),
@@ -265,6 +271,7 @@ fn write(ops: &mut One, insn: &Insn) -> Result<(), &'static str> {
 }
 
 /// Instructions on general registers only.
+#[inline(always)]
 fn general(ops: &mut One, insn: &Insn) -> Result<(), &'static str> {
     match *insn {
         Insn::Mov { dst, src } => {
@@ -332,6 +339,7 @@ const fn byte_compare(a: Gp, imm: i8) -> [u8; 4] {
     [wide(0, a as u8), 0x83, registers(7, a as u8), imm as u8]
 }
 
+#[inline(always)]
 fn string(ops: &mut One, op: RepOp, width: Width) {
     match (op, width) {
         (RepOp::Movs, Width::B1) => dynasm!(ops ; .arch x64 ; rep movsb),
@@ -359,6 +367,7 @@ fn vector(register: VecRegister) -> Result<u8, &'static str> {
     }
 }
 
+#[inline(always)]
 fn vec_load(ops: &mut One, dst: VecRegister, mem: Mem, kind: VecMove) -> Result<(), &'static str> {
     let r = vector(dst)?;
     match (dst.encoding, dst.bytes, kind) {
@@ -379,6 +388,7 @@ fn vec_load(ops: &mut One, dst: VecRegister, mem: Mem, kind: VecMove) -> Result<
     Ok(())
 }
 
+#[inline(always)]
 fn vec_store(ops: &mut One, src: VecRegister, mem: Mem, kind: VecMove) -> Result<(), &'static str> {
     let r = vector(src)?;
     if src.encoding == VecEncoding::Sse {
@@ -401,6 +411,7 @@ fn vec_store(ops: &mut One, src: VecRegister, mem: Mem, kind: VecMove) -> Result
     Ok(())
 }
 
+#[inline(always)]
 fn vec_zero(ops: &mut One, dst: VecRegister) -> Result<(), &'static str> {
     let r = vector(dst)?;
     match (dst.encoding, dst.bytes) {
