@@ -2,18 +2,18 @@
 //! here measures or computes statistics.
 
 mod arguments;
-mod bench;
+pub mod bench;
 mod exit;
-mod export;
-mod host;
-mod list;
+pub mod export;
+pub mod host;
+pub mod list;
 mod progress;
-mod report;
-mod search;
+pub mod report;
+pub mod search;
 mod session;
-mod show;
-mod verify;
-mod worker;
+pub mod show;
+pub mod verify;
+pub mod worker;
 
 use clap::{Parser, Subcommand};
 

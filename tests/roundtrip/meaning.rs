@@ -209,7 +209,7 @@ pub(crate) fn decodes_whole(code: &Code, v: &Variant) {
             let target = code.placed.iter().find(|p| p.item == Item::Label(to));
             let target = target.expect("the label of a jump").offset;
             let mut decoder = Decoder::with_ip(64, bytes, placed.offset.into(), 0);
-            assert_eq!(decoder.decode().near_branch64(), target.into(), "{v}: {insn:?}");
+            assert_eq!(decoder.decode().near_branch64(), u64::from(target), "{v}: {insn:?}");
             read.operands.clear();
         }
         assert_eq!(read, meant(&insn), "{v}: {bytes:02x?} at {}", placed.offset);
