@@ -111,25 +111,22 @@ impl Page {
     }
 }
 
-/// Breaks at single spaces; runs of spaces (columns) stay. A word longer than a line stands
-/// alone on it.
+/// Breaks at spaces; runs of spaces (columns) stay. A word longer than a line stands alone
+/// on it.
 fn wrap(paragraph: &str, width: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    let mut length = 0;
+    let mut lines = Vec::new();
+    let mut line: Option<String> = None;
     for word in paragraph.split(' ') {
-        let long = word.chars().count();
-        if length > 0 && length + 1 + long > width {
-            lines.push(String::new());
-            length = 0;
-        }
-        let line = lines.last_mut().expect("there is a first line from the start");
-        if length > 0 || (word.is_empty() && line.is_empty()) {
-            line.push(' ');
-            length += 1;
-        }
-        line.push_str(word);
-        length += long;
+        line = Some(match line {
+            None => word.to_string(),
+            Some(begun) if begun.chars().count() + 1 + word.chars().count() > width => {
+                lines.push(begun.trim_end().to_string());
+                word.to_string()
+            }
+            Some(begun) => begun + " " + word,
+        });
     }
+    lines.extend(line.map(|last| last.trim_end().to_string()));
     lines
 }
 
