@@ -16,6 +16,9 @@ use looptune::subject::{Cell, Drive, Level, Op, State, Variant};
 use looptune::trial::{BlockRequest, BlockResult, Body, Check, Evaluator, Member, MemberOrder};
 use looptune::worker::{Client, ClientOptions};
 
+/// Layouts of a comparison of two.
+const LAYOUTS: u32 = 300;
+
 type Failed = Box<dyn std::error::Error>;
 
 fn main() -> Result<(), Failed> {
@@ -158,7 +161,7 @@ fn predecessor(
     let member = |b: &Body| Member::new(b.clone());
     let members = vec![member(plain), member(nt), member(plain), member(plain), member(plain)];
     let order = MemberOrder::AsGiven;
-    let (layouts, blocks) = if cell.state.level() == Some(Level::L1) { (60, 5) } else { (30, 4) };
+    let (layouts, blocks) = (100, 8);
     let result =
         ask(client, &BlockRequest { order, ..request(cell, members, layouts, blocks, 3) })?;
     // Paired by block: member 2 follows the non-temporal loop, 3 and 4 follow a plain one.
@@ -215,14 +218,14 @@ fn pairs(
     plant: f64,
     runs: u64,
 ) -> Result<(), Failed> {
-    let blocks = 4;
+    let blocks = 8;
     let (mut tied, mut found, mut seconds) = (0, 0, 0f64);
     let mut widths = Vec::new();
     let mut middles = Vec::new();
     for seed in 0..runs {
         let members = vec![Member::new(plain.clone()), Member { body: plain.clone(), plant }];
         let began = Instant::now();
-        let result = ask(client, &request(cell, members, 200, blocks, seed))?;
+        let result = ask(client, &request(cell, members, LAYOUTS, blocks, seed))?;
         let ticks = |m: u32| {
             let mut of: Vec<_> = result.samples.iter().filter(|s| s.member == m).collect();
             of.sort_unstable_by_key(|s| (s.layout, s.block));
