@@ -24,6 +24,13 @@ const MOST_REPEATS: u32 = 3;
 const PILOTS: usize = 8;
 const DEAR_PILOTS: usize = 2;
 
+/// Where priming a ring takes many times a short pass, a longer pass is nearly free: the
+/// whole ring is visited, as far as the list of it does not crowd the first level.
+const MOST_OF_RING: u32 = 1024;
+
+/// Priming memory costs with each pair; so many are enough to level out banks and rows.
+const LEAST_FROM_MEMORY: u32 = 16;
+
 /// Calls of a pilot pass.
 const PILOT_CALLS: u32 = 20;
 
@@ -163,8 +170,15 @@ impl Run {
         request: &BlockRequest,
         shared: &SharedPage,
     ) {
-        let budget =
-            Budget { pass_ticks: instruments.pass_ticks(request.pass_ns), pairs: rig.pairs() };
+        let budget = Budget {
+            pass_ticks: instruments.pass_ticks(request.pass_ns),
+            pairs: rig.pairs(),
+            least_visited: match rig.level() {
+                Level::L1 => 1,
+                Level::L2 | Level::Llc => MOST_OF_RING,
+                Level::Dram => LEAST_FROM_MEMORY,
+            },
+        };
         let step = plant_step(contenders.iter().map(|c| c.plant));
         for repeats in [true, false] {
             let group: Vec<usize> =

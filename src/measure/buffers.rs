@@ -4,7 +4,7 @@ use rand::{Rng, RngExt};
 
 use super::ring::{Levels, Ring};
 use super::{MeasureError, draw};
-use crate::mem::Map;
+use crate::mem::{Map, SharedPage};
 use crate::subject::{Cell, Level, Op, Pages};
 
 /// A layout moves the buffers by up to so many pages, so that other physical pages carry
@@ -12,6 +12,12 @@ use crate::subject::{Cell, Level, Op, Pages};
 const SPARE_PAGES: usize = 8;
 
 const PAGE: usize = 4096;
+
+/// Words filled between two beats: a MiB.
+const BEAT_WORDS: usize = 1 << 17;
+
+/// Buffers below this are not worth asking the system whether they fit.
+const SURELY_THERE: u64 = 64 << 20;
 
 /// Code is warmed up on calls up to this size; on larger ones the first lines of code are
 /// lost in the time of the data, and a warm-up call would disturb the caches.
@@ -38,12 +44,17 @@ pub(super) struct Pair {
 }
 
 impl Rig {
-    /// Maps, fills and places the buffers for a cell.
+    /// Maps, fills and places the buffers for a cell; `shared` gets a beat now and then,
+    /// because a GiB takes seconds.
     ///
     /// # Errors
     /// Where the state does not exist for the cell, or memory is refused, or huge pages back
     /// it although small ones were asked for.
-    pub fn new(cell: &Cell, levels: &Levels) -> Result<Rig, MeasureError> {
+    pub fn new(
+        cell: &Cell,
+        levels: &Levels,
+        shared: Option<&SharedPage>,
+    ) -> Result<Rig, MeasureError> {
         let ring = Ring::plan(cell, levels).map_err(MeasureError::NoState)?;
         let level = cell.state.level().ok_or_else(|| {
             MeasureError::NoState(format!("the state {} asks for two levels", cell.state))
@@ -52,11 +63,13 @@ impl Rig {
             .map_err(|_| MeasureError::NoState("larger than the address space".into()))?;
         // One page more than the layouts' moves need: the distance moves dst within a page.
         let bytes = bytes + (SPARE_PAGES + 2) * PAGE;
-        let dst = map(bytes, cell.pages, |_| 0x5a5a_5a5a_5a5a_5a5a)?;
+        let maps = if cell.op == Op::Copy { 2 } else { 1 };
+        fits_memory(bytes as u64 * maps)?;
+        let dst = map(bytes, cell.pages, shared, |_| 0x5a5a_5a5a_5a5a_5a5a)?;
         let src = match cell.op {
             // Every word another value: no page can be shared or compressed away, and a
             // wrong byte would show.
-            Op::Copy => Some(map(bytes, cell.pages, |i| {
+            Op::Copy => Some(map(bytes, cell.pages, shared, |i| {
                 (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)
             })?),
             Op::Zero => None,
@@ -151,13 +164,45 @@ fn warm_slots(ring: &Ring) -> u64 {
     if ring.stride > WARM_SIZE { 1 } else { (PAGE as u64).div_ceil(ring.stride) + 1 }
 }
 
-fn map(bytes: usize, pages: Pages, word: impl Fn(usize) -> u64) -> Result<Map, MeasureError> {
+/// Whether buffers of so many bytes leave enough memory for their verification, which needs
+/// as much again. Beyond it the system would end this process, or others.
+fn fits_memory(bytes: u64) -> Result<(), MeasureError> {
+    if bytes < SURELY_THERE {
+        return Ok(());
+    }
+    let Some(available) = available_memory() else { return Ok(()) };
+    if bytes > available / 3 {
+        return Err(MeasureError::NoState(format!(
+            "buffers of {} MiB and their verification do not fit the {} MiB of free memory",
+            bytes >> 20,
+            available >> 20
+        )));
+    }
+    Ok(())
+}
+
+/// Bytes that can be had without pushing others out, where the system tells.
+fn available_memory() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|l| l.strip_prefix("MemAvailable:"))?;
+    line.split_ascii_whitespace().next()?.parse::<u64>().ok().map(|kib| kib << 10)
+}
+
+fn map(
+    bytes: usize,
+    pages: Pages,
+    shared: Option<&SharedPage>,
+    word: impl Fn(usize) -> u64,
+) -> Result<Map, MeasureError> {
     let mut map = Map::new(bytes)?;
     match pages {
         Pages::Small => map.advise_no_huge()?,
     }
     for (i, chunk) in map.bytes_mut().chunks_mut(8).enumerate() {
         chunk.copy_from_slice(&word(i).to_le_bytes()[..chunk.len()]);
+        if i % BEAT_WORDS == 0 {
+            shared.inspect(|s| s.beat());
+        }
     }
     match map.huge_bytes() {
         Some(bytes) if bytes > 0 => Err(MeasureError::HugePages { bytes }),
@@ -178,7 +223,7 @@ mod tests {
             let mut cell = Cell::new(op, size, State::both(Level::L2), Drive::Throughput);
             cell.placement.dst = 17;
             cell.placement.src = 3;
-            let mut rig = Rig::new(&cell, &LEVELS).expect("the state exists");
+            let mut rig = Rig::new(&cell, &LEVELS, None).expect("the state exists");
             for layout in 0..40 {
                 let (mut rng, delta) = draw::layout(5, layout, &cell.placement);
                 rig.place(5, delta, &mut rng);
@@ -202,7 +247,7 @@ mod tests {
     #[test]
     fn pairs_are_disjoint_and_the_warm_one_is_none_of_them() {
         let cell = Cell::new(Op::Copy, 100, State::both(Level::L1), Drive::Throughput);
-        let rig = Rig::new(&cell, &LEVELS).expect("the state exists");
+        let rig = Rig::new(&cell, &LEVELS, None).expect("the state exists");
         let mut starts: Vec<usize> = rig.visits().map(|p| p.dst).collect();
         starts.push(rig.warm_pair().expect("a small size").dst);
         starts.sort_unstable();
@@ -211,12 +256,19 @@ mod tests {
     }
 
     #[test]
+    fn what_memory_cannot_hold_is_refused_before_it_is_mapped() {
+        let cell = Cell::new(Op::Copy, 1 << 50, State::both(Level::Dram), Drive::Throughput);
+        let why = Rig::new(&cell, &LEVELS, None).map(|_| ()).expect_err("a PiB is nowhere");
+        assert!(why.to_string().contains("memory"), "{why}");
+    }
+
+    #[test]
     fn a_rig_serves_both_drives_of_its_cell_only() {
         let cell = Cell::new(Op::Zero, 256, State::both(Level::L1), Drive::Throughput);
-        let rig = Rig::new(&cell, &LEVELS).expect("the state exists");
+        let rig = Rig::new(&cell, &LEVELS, None).expect("the state exists");
         assert!(rig.serves(&Cell { drive: Drive::Chained, ..cell }));
         assert!(!rig.serves(&Cell { size: 257, ..cell }));
         let huge = Cell::new(Op::Zero, 1 << 20, State::both(Level::L1), Drive::Throughput);
-        assert!(matches!(Rig::new(&huge, &LEVELS), Err(MeasureError::NoState(_))));
+        assert!(matches!(Rig::new(&huge, &LEVELS, None), Err(MeasureError::NoState(_))));
     }
 }

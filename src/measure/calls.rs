@@ -13,6 +13,8 @@ pub(super) struct Budget {
     pub(super) pass_ticks: f64,
     /// Pairs that a ring pass may visit: each at most once a prime.
     pub(super) pairs: u32,
+    /// Pairs that a ring pass visits at least, where there are so many.
+    pub(super) least_visited: u32,
 }
 
 impl Budget {
@@ -24,9 +26,9 @@ impl Budget {
     }
 
     /// Calls for members that visit a ring: as [`Budget::repeated`], but never more than
-    /// there are pairs.
+    /// there are pairs. A ring that is smaller than the step leaves plants rounded.
     pub(super) fn visited(&self, fastest: f64, step: u32) -> u32 {
-        self.wanted(fastest, step).min(self.pairs).max(1)
+        self.wanted(fastest, step).max(self.least_visited).min(self.pairs).max(1)
     }
 
     fn wanted(&self, fastest: f64, step: u32) -> u32 {
@@ -58,12 +60,14 @@ mod tests {
 
     #[test]
     fn passes_last_as_long_as_asked() {
-        let budget = Budget { pass_ticks: 5000.0, pairs: 12 };
+        let budget = Budget { pass_ticks: 5000.0, pairs: 12, least_visited: 0 };
         assert_eq!(budget.repeated(100.0, 1), 50);
         assert_eq!(budget.repeated(10_000.0, 1), LEAST_REPEATED);
         assert_eq!(budget.visited(10_000.0, 1), 1);
         assert_eq!(budget.visited(1000.0, 1), 5);
         assert_eq!(budget.visited(1.0, 1), 12, "a ring is visited once");
+        let dear = Budget { least_visited: 8, ..budget };
+        assert_eq!((dear.visited(10_000.0, 1), dear.visited(500.0, 1)), (8, 10));
         assert_eq!(
             budget.repeated(0.0, 1),
             50_000,
@@ -78,7 +82,7 @@ mod tests {
         assert_eq!(plant_step([0.005]), 200);
         assert_eq!(plant_step([0.005, 0.02, 0.03]), 200);
         assert_eq!(plant_step([1.0 / 3.0]), 3);
-        let budget = Budget { pass_ticks: 5000.0, pairs: 12 };
+        let budget = Budget { pass_ticks: 5000.0, pairs: 12, least_visited: 0 };
         assert_eq!(budget.repeated(100.0, 200), 200);
         assert_eq!(planted(200, 0.005), 201);
         assert_eq!(planted(200, 0.0), 200);

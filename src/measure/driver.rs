@@ -282,3 +282,74 @@ fn ruler(ops: &mut Assembler, rdtscp: bool, link: impl Fn(&mut Assembler)) -> As
     );
     entry
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+    use crate::mem::Arena;
+
+    /// Runs `code` over a list of slots of three words each, all bits set before but for the
+    /// first word; the slots after it.
+    fn run(drive: Drive, code: &[u8], slots: usize, calls: u64, mask: usize) -> Vec<[usize; 3]> {
+        let driver = Driver::new(FeatureSet::EMPTY).expect("memory is there");
+        let mut arena = Arena::new(4096).expect("a page is there");
+        let slot = arena.emit(&[code], &mut ChaCha8Rng::seed_from_u64(1)).expect("fits")[0];
+        let mut memory = vec![[0, usize::MAX, usize::MAX]; slots];
+        let list: Vec<usize> = memory.iter_mut().map(|s| s.as_mut_ptr() as usize).collect();
+        let range = list.as_ptr_range();
+        let args = PassArgs {
+            list: range.start,
+            list_end: range.end,
+            calls,
+            entry: slot.addr,
+            second_mask: mask,
+            second_plus: 5,
+            third: 77,
+            last: 23,
+        };
+        // SAFETY: `code` is a function that writes to the three words of the slot it is
+        // given, and the list holds such slots only.
+        let ticks = unsafe { driver.pass(drive, &args) };
+        assert!(ticks > 0);
+        std::hint::black_box(&mut memory).clone()
+    }
+
+    #[test]
+    fn every_call_is_made_and_the_list_is_walked_round() {
+        // add qword [rdi], 1; ret
+        let count = [0x48, 0x83, 0x07, 0x01, 0xc3];
+        for drive in Drive::ALL {
+            let counts = |slots, calls| -> Vec<usize> {
+                run(*drive, &count, slots, calls, 0).iter().map(|s| s[0]).collect()
+            };
+            assert_eq!(counts(3, 0), [0, 0, 0]);
+            assert_eq!(counts(3, 2), [1, 1, 0]);
+            assert_eq!(counts(3, 8), [3, 3, 2]);
+            assert_eq!(counts(1, 1000), [1000]);
+        }
+    }
+
+    #[test]
+    fn arguments_are_as_told_whatever_the_last_byte_was() {
+        // mov [rdi], rsi; mov [rdi + 8], rdx; mov rax, rdi; ret
+        let keep = [0x48, 0x89, 0x37, 0x48, 0x89, 0x57, 0x08, 0x48, 0x89, 0xf8, 0xc3];
+        for drive in Drive::ALL {
+            for slot in run(*drive, &keep, 2, 6, 0) {
+                assert_eq!(slot, [5, 77, usize::MAX]);
+            }
+            let moving = run(*drive, &keep, 2, 6, usize::MAX);
+            assert_eq!(moving[1][0] - moving[0][0], size_of::<[usize; 3]>());
+            assert!(moving.iter().all(|s| s[1..] == [77, usize::MAX]));
+        }
+    }
+
+    #[test]
+    fn the_ruler_gives_a_rate() {
+        let driver = Driver::new(FeatureSet::EMPTY).expect("memory is there");
+        let (imul, add) = driver.rule(0.0);
+        assert!(imul > 0.0 && add > 0.0, "{imul} {add}");
+    }
+}

@@ -26,6 +26,9 @@ pub struct Instruments {
     resolution_ticks: u64,
 }
 
+/// Bytes that a function may take of the arena besides its own: gaps before it.
+const SLOT_SPARE: usize = 1 << 10;
+
 /// How often the cheap facts about the clock are looked at; the median is taken.
 const LOOKS: usize = 64;
 
@@ -62,12 +65,16 @@ impl Instruments {
         asked.max((self.resolution_ticks * RESOLUTIONS) as f64)
     }
 
-    /// Writes a batch of functions to fresh places.
+    /// Writes a batch of functions to fresh places. Those of earlier batches are void.
     pub(super) fn emit(
         &mut self,
         codes: &[&[u8]],
         rng: &mut impl Rng,
     ) -> Result<Vec<Slot>, MeasureError> {
+        let room = codes.iter().map(|c| c.len() + SLOT_SPARE).sum::<usize>() * 2;
+        if room > self.arena.capacity() {
+            self.arena = Arena::new(room.next_power_of_two())?;
+        }
         Ok(self.arena.emit(codes, rng)?)
     }
 
@@ -96,31 +103,83 @@ impl Instruments {
         Overhead { pass_ticks: empty, call_ticks: ((many - few) / 256.0).max(0.0) }
     }
 
-    /// The smallest step of the clock that passes of slightly different lengths show.
+    /// The step in which the clock advances, from passes of many lengths.
     fn resolution(&self) -> u64 {
-        let args = |calls| PassArgs {
-            list: std::ptr::null(),
-            list_end: std::ptr::null(),
-            calls,
-            entry: self.driver.bare_ret(),
-            second_mask: 0,
-            second_plus: 0,
-            third: 0,
-            last: 0,
-        };
-        // SAFETY: a pass without a call reads no list.
-        let ticks: Vec<u64> =
-            (0..256).map(|_| unsafe { self.driver.pass(Drive::Throughput, &args(0)) }).collect();
-        // The counter may advance in steps: differences are then multiples of the step.
-        ticks.windows(2).map(|w| w[0].abs_diff(w[1])).fold(0, gcd).max(1)
+        let target = [0u8; 64];
+        let list = [target.as_ptr() as usize];
+        let ticks = (0..16 * u64::from(LENGTHS)).map(|i| {
+            let args = PassArgs {
+                list: list.as_ptr(),
+                list_end: list.as_ptr_range().end,
+                calls: i % u64::from(LENGTHS),
+                entry: self.driver.bare_ret(),
+                second_mask: 0,
+                second_plus: 0,
+                third: 0,
+                last: 0,
+            };
+            // SAFETY: the function only returns; the list has one readable address.
+            unsafe { self.driver.pass(Drive::Throughput, &args) }
+        });
+        step_of(ticks.collect())
     }
 }
 
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
+/// Pass lengths, in calls, by which the clock's step is found: a few ticks apart, over
+/// several of the steps that clocks are known to have.
+const LENGTHS: u32 = 64;
+
+/// Values nearer than this are one: a step that is no whole number of ticks (a scaled
+/// counter) rounds up and down.
+const ROUNDING: u64 = 2;
+
+/// The step of a clock that measured things of evenly spread lengths: 1 where the values
+/// lie close, else the usual distance of the clumps that they form.
+fn step_of(mut ticks: Vec<u64>) -> u64 {
+    ticks.sort_unstable();
+    // Interrupted ones stand alone at the end, and say nothing.
+    ticks.truncate(ticks.len() * 9 / 10);
+    ticks.dedup();
+    let mut clumps: Vec<u64> = Vec::new();
+    let mut last = None;
+    for value in ticks {
+        if last.is_none_or(|l| value > l + ROUNDING) {
+            clumps.push(value);
+        }
+        last = Some(value);
+    }
+    let mut distances: Vec<u64> = clumps.windows(2).map(|w| w[1] - w[0]).collect();
+    if distances.is_empty() { 1 } else { median(&mut distances) as u64 }
 }
 
 pub(super) fn median(ticks: &mut [u64]) -> f64 {
     let middle = ticks.len() / 2;
     *ticks.select_nth_unstable(middle).1 as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_jumps_is_seen_and_a_fine_one_believed() {
+        let lengths = || (0..2000u64).map(|i| 90 + i * 7 % 320);
+        let scaled = |t: u64| (((t as f64) / 24.45).floor() * 24.45) as u64;
+        assert!((24..=25).contains(&step_of(lengths().map(scaled).collect())));
+        assert_eq!(step_of(lengths().collect()), 1);
+        assert_eq!(step_of(lengths().map(|t| t / 2 * 2).collect()), 1, "finer than matters");
+        assert_eq!(step_of(lengths().chain([1_000_000, 5_000_000]).collect()), 1);
+        assert_eq!(step_of(vec![]), 1);
+        assert_eq!(step_of(vec![5; 100]), 1);
+    }
+
+    #[test]
+    fn instruments_know_themselves() {
+        let instruments = Instruments::new(FeatureSet::EMPTY, 2.0).expect("memory is there");
+        assert!(instruments.pass_ticks(1_000_000) >= 2e6);
+        assert!(instruments.pass_ticks(0) >= RESOLUTIONS as f64);
+        for drive in Drive::ALL {
+            assert!(instruments.overhead(*drive).pass_ticks > 0.0);
+        }
+    }
 }

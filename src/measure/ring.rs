@@ -37,9 +37,6 @@ pub struct Ring {
     pub stride: u64,
 }
 
-/// What the driver's list takes of the first level for each pair.
-const LIST_ENTRY: u64 = 8;
-
 /// A level holds a ring only if the ring is at least so many times the level below: a
 /// walk then finds nothing there, whatever the replacement policy, because the pairs that
 /// a pass visits are those touched longest ago.
@@ -79,7 +76,7 @@ impl Ring {
         let pairs = match level {
             Level::L1 => {
                 let l1d = known(levels.l1d, "L1d")?;
-                match l1d * 3 / 4 / (pair + LIST_ENTRY) {
+                match l1d * 3 / 4 / pair {
                     0 => Err(too_large(pair, l1d * 3 / 4, "three quarters of", l1d, "L1d")),
                     pairs => Ok(pairs),
                 }

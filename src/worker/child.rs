@@ -157,7 +157,7 @@ impl Child {
                 while held(&self.rigs) > MOST_RIG_BYTES {
                     self.rigs.remove(0);
                 }
-                Rig::new(cell, &self.levels)?
+                Rig::new(cell, &self.levels, Some(&self.shared))?
             }
         };
         self.rigs.push(rig);

@@ -70,6 +70,9 @@ pub struct WorkerFacts {
 
 /// Starts workers and asks them. A worker is started when the first question comes, and
 /// again whenever one was lost.
+///
+/// A worker ends with the thread that started it: use a client on the thread that lives on.
+/// (One that was lost so is replaced like any other.)
 pub struct Client {
     options: ClientOptions,
     link: Option<(Link, WorkerFacts)>,
