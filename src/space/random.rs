@@ -43,7 +43,7 @@ pub fn random<R: Rng + ?Sized>(
 fn draw<R: Rng + ?Sized>(op: Op, rng: &mut R) -> Option<Variant> {
     let class = *Class::ALL.choose(rng)?;
     let modulus = *Align::MODULI.choose(rng)?;
-    let prefetch = if rng.next_u32() % 3 == 0 {
+    let prefetch = if rng.next_u32().is_multiple_of(3) {
         Some(Prefetch {
             hint: *Hint::ALL.choose(rng)?,
             distance: (rng.next_u32() % u32::from(Prefetch::MAX_DISTANCE / 64) + 1) as u16 * 64,

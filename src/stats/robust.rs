@@ -47,11 +47,10 @@ pub fn least_regret(rows: &[Vec<Regret>], weights: &[f64]) -> Option<usize> {
         .collect();
     let mut left: Vec<usize> = (0..rows.len()).filter(|i| alive[*i]).collect();
     for rank in 0..weights.len() {
-        let best = left
-            .iter()
-            .copied()
-            .min_by(|a, b| sorted[*a][rank].value.total_cmp(&sorted[*b][rank].value))?;
-        left.retain(|i| sorted[*i][rank].equals(&sorted[best][rank]));
+        let worst = |i: usize| &sorted[i][rank];
+        let by_worst = |a: &usize, b: &usize| worst(*a).value.total_cmp(&worst(*b).value);
+        let best = left.iter().copied().min_by(by_worst)?;
+        left.retain(|i| worst(*i).equals(worst(best)));
     }
     let mean = |i: usize| -> f64 {
         rows[i].iter().zip(weights).map(|(r, w)| w * r.value.max(0.0).ln_1p()).sum()

@@ -21,13 +21,8 @@ pub enum Verdict {
 
 impl Verdict {
     /// Every verdict.
-    pub const ALL: &'static [Verdict] = &[
-        Verdict::Reference,
-        Verdict::Faster,
-        Verdict::Slower,
-        Verdict::Tied,
-        Verdict::Undecided,
-    ];
+    pub const ALL: &'static [Verdict] =
+        &[Verdict::Reference, Verdict::Faster, Verdict::Slower, Verdict::Tied, Verdict::Undecided];
 
     /// The word used in files and tables.
     pub const fn word(self) -> &'static str {
