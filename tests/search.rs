@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
-use looptune::search::{Budget, Candidate, Question, Stop, Strategy, compile_all, plan, search};
+use looptune::search::{
+    Budget, Candidate, Job, Question, Stop, Strategy, compile_all, plan, search,
+};
 use looptune::stats::Verdict;
 use looptune::subject::{Baseline, Cell, Class, Level, Op, State, Store, Variant};
 use looptune::trial::{
@@ -156,17 +158,15 @@ fn run(
     let question = question(states);
     let plans = plan(&question, &looptune::host::Host::detect().caches);
     let mut rows = Rows::default();
-    let outcome = search(
-        &question,
-        &plans,
-        list,
-        Strategy::default(),
-        TICK_HZ,
-        Instant::now(),
-        script,
-        &mut rows,
-    )
-    .unwrap();
+    let job = Job {
+        question: &question,
+        plans: &plans,
+        candidates: list,
+        strategy: Strategy::default(),
+        tick_hz: TICK_HZ,
+        started: Instant::now(),
+    };
+    let outcome = search(&job, script, &mut rows).unwrap();
     (outcome, rows)
 }
 

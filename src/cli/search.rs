@@ -14,7 +14,7 @@ use super::session::{Session, command_line};
 use crate::report;
 use crate::results::{Journal, ResultsError};
 use crate::search::{
-    Budget, Question, SearchFile, SizePlan, compile_all, fresh_seed, plan, search,
+    Budget, Job, Question, SearchFile, SizePlan, compile_all, fresh_seed, plan, search,
 };
 use crate::space;
 use crate::subject::{Baseline, Op};
@@ -90,16 +90,15 @@ pub(super) fn run(args: &SearchArgs, runner: Option<&str>) -> anyhow::Result<()>
     let host = &session.host;
     let mut journal = Journal::open(&args.results, &host.key, host, question.seed, &command, tell)?;
     let mut line = ProgressLine::new(args.quiet);
-    let outcome = search(
-        &question,
-        &plans,
-        &candidates,
-        file.strategy,
-        host.tsc.calibrated_hz,
+    let job = Job {
+        question: &question,
+        plans: &plans,
+        candidates: &candidates,
+        strategy: file.strategy,
+        tick_hz: host.tsc.calibrated_hz,
         started,
-        &mut session.client,
-        &mut Both(&mut journal, &mut line),
-    );
+    };
+    let outcome = search(&job, &mut session.client, &mut Both(&mut journal, &mut line));
     line.finish();
     let outcome = outcome?;
     let kept = journal.finish_search(&outcome);

@@ -24,4 +24,4 @@ pub use outcome::{
 };
 pub use panel::{Effort, Entrant, Panel};
 pub use plan::{Question, SizePlan, band, plan};
-pub use run::{fresh_seed, search};
+pub use run::{Job, fresh_seed, search};

@@ -123,8 +123,17 @@ pub(super) fn heat(
     Ok(finalists)
 }
 
+/// What a final gives.
+pub(super) struct Final {
+    /// Who ran in it; the first entrants of each panel, in this order.
+    pub(super) field: Vec<usize>,
+    /// A panel a cell.
+    pub(super) panels: Vec<Panel>,
+    /// Who was not let in, and why.
+    pub(super) warnings: Vec<String>,
+}
+
 /// The final: finalists that pass the full verification, on fresh data, in every cell.
-/// Gives them and a panel a cell.
 pub(super) fn last(
     context: &mut Context<'_>,
     candidates: &[Candidate],
@@ -132,7 +141,7 @@ pub(super) fn last(
     cells: &[Cell],
     finalists: &[usize],
     parts: f64,
-) -> Result<(Vec<usize>, Vec<Panel>, Vec<String>), EvaluateError> {
+) -> Result<Final, EvaluateError> {
     let bodies: Vec<_> = finalists.iter().map(|i| candidates[*i].body.clone()).collect();
     let checked = context.evaluator.verify(op, &bodies, Check::Full)?;
     let mut field = Vec::new();
@@ -147,5 +156,5 @@ pub(super) fn last(
         }
     }
     let panels = race(context, candidates, cells, &field, true, parts, FINAL_LAYOUTS)?;
-    Ok((field, panels, warnings))
+    Ok(Final { field, panels, warnings })
 }

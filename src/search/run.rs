@@ -26,22 +26,33 @@ const FINAL: f64 = 0.75;
 /// Layouts of the confirmation.
 const CONFIRM_LAYOUTS: (u32, u32) = (8, 240);
 
-/// Runs a search. `plans` are the cells of the question's sizes, `started` is when the
-/// command began (its budget covers all of it), `tick_hz` the rate of the time-stamp counter.
-/// An interruption ends it cleanly, with what was found.
+/// All that a search starts from.
+#[derive(Clone, Copy, Debug)]
+pub struct Job<'a> {
+    /// What is asked.
+    pub question: &'a Question,
+    /// The cells of the question's sizes.
+    pub plans: &'a [SizePlan],
+    /// Who takes part.
+    pub candidates: &'a [Candidate],
+    /// How to go about it.
+    pub strategy: Strategy,
+    /// Time-stamp ticks a second.
+    pub tick_hz: f64,
+    /// When the command began, since its budget covers all of it.
+    pub started: Instant,
+}
+
+/// Runs a search. An interruption ends it cleanly, with what was found.
 ///
 /// # Errors
 /// Only where no worker can be had.
 pub fn search(
-    question: &Question,
-    plans: &[SizePlan],
-    candidates: &[Candidate],
-    strategy: Strategy,
-    tick_hz: f64,
-    started: Instant,
+    job: &Job<'_>,
     evaluator: &mut dyn Evaluator,
     observer: &mut dyn Observer,
 ) -> Result<SearchOutcome, EvaluateError> {
+    let Job { question, plans, candidates, strategy, tick_hz, started } = *job;
     let cells: usize = plans.iter().map(|p| p.cells.len()).sum();
     let default = Budget::Seconds(Budget::DEFAULT_CELL_SECONDS * cells as f64);
     let meter = Meter::new(question.budget.unwrap_or(default), started);
@@ -138,10 +149,9 @@ impl SizeRun<'_> {
         }
         let finalists = heat(context, self.candidates, cells, &pool, parts(HEAT))?;
         let op = self.question.op;
-        let (field, panels, out) =
-            last(context, self.candidates, op, cells, &finalists, parts(FINAL))?;
-        warnings.extend(out);
-        self.decide(context, &field, &panels);
+        let end = last(context, self.candidates, op, cells, &finalists, parts(FINAL))?;
+        warnings.extend(end.warnings);
+        self.decide(context, &end.field, &end.panels);
         self.confirm(context, cells, parts(1.0))
     }
 

@@ -46,6 +46,7 @@ pub fn least_regret(rows: &[Vec<Regret>], weights: &[f64]) -> Option<usize> {
         })
         .collect();
     let mut left: Vec<usize> = (0..rows.len()).filter(|i| alive[*i]).collect();
+    #[allow(clippy::needless_range_loop, reason = "the rank indexes every row, not one")]
     for rank in 0..weights.len() {
         let worst = |i: usize| &sorted[i][rank];
         let by_worst = |a: &usize, b: &usize| worst(*a).value.total_cmp(&worst(*b).value);
