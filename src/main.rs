@@ -1,22 +1,24 @@
-//! Parses, dispatches, prints the error chain.
+//! The `looptune` command.
 
-use clap::{Parser, Subcommand};
-use looptune::cli;
+use std::process::ExitCode;
 
-#[derive(Parser)]
-struct Arguments {
-    #[command(subcommand)]
-    command: Command,
-}
+use clap::Parser;
+use looptune::cli::{self, Cli};
 
-#[derive(Subcommand)]
-enum Command {
-    #[command(hide = true)]
-    Worker(cli::worker::WorkerArgs),
-}
-
-fn main() -> anyhow::Result<()> {
-    match Arguments::parse().command {
-        Command::Worker(arguments) => arguments.run(),
+fn main() -> ExitCode {
+    match cli::run(&Cli::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // A reader that closed the pipe (`| head`) has had enough; that is no failure.
+            let broken_pipe = |e: &(dyn std::error::Error + 'static)| {
+                e.downcast_ref::<std::io::Error>()
+                    .is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
+            };
+            if error.chain().any(broken_pipe) {
+                return ExitCode::SUCCESS;
+            }
+            eprintln!("looptune: {error:#}");
+            ExitCode::from(cli::exit_code(&error))
+        }
     }
 }

@@ -1,3 +1,83 @@
-//! (being written)
+//! The command line: one file a subcommand, with its arguments and what it prints. Nothing
+//! here measures or computes statistics.
+
+mod arguments;
+pub mod bench;
+mod exit;
+pub mod export;
 pub mod host;
+pub mod list;
+mod progress;
+pub mod report;
+pub mod search;
+mod session;
+pub mod show;
+pub mod verify;
 pub mod worker;
+
+use clap::{Parser, Subcommand};
+
+pub use exit::exit_code;
+
+/// The command line.
+#[derive(Debug, Parser)]
+#[command(
+    name = "looptune",
+    version,
+    about = "Writes copy and zero loops in x86-64 machine code, times every variant on this \
+             machine, and exports the best one as assembly that reproduces the tuned bytes.",
+    after_help = "Start with:  looptune search --op zero --size 4096\n\
+                  Then:        looptune export --op zero --size 4096 -o zero.S\n\n\
+                  Exit status: 0 done, 1 failed, 2 wrong arguments, 3 this host cannot.",
+    max_term_width = 100
+)]
+pub struct Cli {
+    /// Start the worker process through this command (an emulator, say).
+    #[arg(long, global = true, hide = true, value_name = "COMMAND")]
+    worker_runner: Option<String>,
+
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Find the best loop for each size and cache state on this machine
+    Search(search::SearchArgs),
+    /// Write a winner or a variant as assembly source with the tuned bytes
+    Export(export::ExportArgs),
+    /// Measure loops, baselines and foreign functions against each other
+    Bench(bench::BenchArgs),
+    /// Check loops for correctness, without timing
+    Verify(verify::VerifyArgs),
+    /// Print the listing of a loop: addresses, bytes, 64-byte lines
+    Show(show::ShowArgs),
+    /// List families, axes, baselines and search files
+    List(list::ListArgs),
+    /// Print recorded results as tables
+    Report(report::ReportArgs),
+    /// Tell what this machine is: features, caches, clock, what will disturb
+    Host(host::HostArgs),
+    /// The child process that runs generated code
+    #[command(hide = true)]
+    Worker(worker::WorkerArgs),
+}
+
+/// Runs a parsed command line.
+///
+/// # Errors
+/// What the user should read; [`exit_code`] gives its exit status.
+pub fn run(cli: &Cli) -> anyhow::Result<()> {
+    let runner = cli.worker_runner.as_deref();
+    match &cli.command {
+        Command::Search(args) => search::run(args, runner),
+        Command::Export(args) => export::run(args, runner),
+        Command::Bench(args) => bench::run(args, runner),
+        Command::Verify(args) => verify::run(args, runner),
+        Command::Show(args) => show::run(args),
+        Command::List(args) => list::run(args),
+        Command::Report(args) => args.run(&mut std::io::stdout().lock()),
+        Command::Host(args) => host::run(args),
+        Command::Worker(args) => args.run(),
+    }
+}

@@ -1,34 +1,38 @@
 //! A function as bytes.
 
-use dynasmrt::SimpleAssembler;
-
 use super::branch::{Jump, LONGEST_NOP, nop_bytes};
 use super::code::{Code, Placed};
 use super::error::{CompileError, EncodeError};
 use super::evex::Evex;
-use super::insn::write;
+use super::insn::encode_one;
 use crate::host::FeatureSet;
-use crate::ir::{self, Function, Insn, Item, Label};
+use crate::ir::{self, Cond, Function, Insn, Item, Label};
 use crate::subject::Variant;
 use crate::trial::Contract;
+
+/// Nops that the padding of one loop top takes at most: 63 bytes.
+const PADDING_NOPS: usize = 7;
 
 /// Something whose size or meaning depends on where it stands. Between two of them lie
 /// instructions whose bytes are known.
 #[derive(Clone, Copy, Debug)]
 struct Event {
     kind: Kind,
-    /// Bytes of plain instructions between the event before and this one.
-    gap: u32,
+    /// Which item it is.
+    item: usize,
+    /// Bytes of plain instructions before it.
+    plain: u32,
     /// Where it begins, once placed.
     offset: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Kind {
-    Label(Label),
+    Label,
     /// `to` is the index of the event it jumps to.
     Jump {
         jump: Jump,
+        target: Label,
         to: usize,
     },
     /// Nops, so many bytes now.
@@ -42,11 +46,12 @@ enum Kind {
 /// Encodes functions. Keeps its buffers, and the EVEX instructions it met, from one to the
 /// next.
 pub struct Encoder {
-    plain: SimpleAssembler,
     evex: Evex,
+    /// The bytes that do not depend on their place, one instruction after another.
+    plain: Vec<u8>,
     events: Vec<Event>,
-    /// Length of each item's plain bytes.
-    lens: Vec<u8>,
+    /// Labels and their events.
+    labels: Vec<(Label, usize)>,
 }
 
 impl Default for Encoder {
@@ -58,12 +63,7 @@ impl Default for Encoder {
 impl Encoder {
     /// An encoder that has met nothing yet.
     pub fn new() -> Encoder {
-        Encoder {
-            plain: SimpleAssembler::new(),
-            evex: Evex::new(),
-            events: Vec::new(),
-            lens: Vec::new(),
-        }
+        Encoder { evex: Evex::new(), plain: vec![], events: vec![], labels: vec![] }
     }
 
     /// Bytes of a function whose entry will stand at a multiple of 64.
@@ -71,41 +71,50 @@ impl Encoder {
     /// # Errors
     /// Names the instruction, label or alignment that has no encoding.
     pub fn encode(&mut self, function: &Function) -> Result<Code, EncodeError> {
-        let (features, leaves_cache) = self.write_plain(function)?;
-        self.resolve(function)?;
+        let mut code = Code {
+            bytes: vec![],
+            placed: Vec::with_capacity(function.items.len() + PADDING_NOPS),
+            loop_range: None,
+            boundaries: function.boundaries.clone(),
+            features: FeatureSet::EMPTY,
+            contract: Contract::User,
+            leaves_cache: false,
+        };
+        self.write_plain(function, &mut code)?;
+        self.resolve()?;
         let total = self.relax();
-        let mut code = self.place(function, total);
-        code.features = features;
-        code.leaves_cache = leaves_cache;
+        self.place(total as usize, &mut code);
         Ok(code)
     }
 
-    /// Writes everything whose bytes do not depend on its place, one after another, and
-    /// notes the rest as events.
-    fn write_plain(&mut self, function: &Function) -> Result<(FeatureSet, bool), EncodeError> {
-        self.plain.ops.clear();
+    /// Writes everything whose bytes do not depend on its place, and notes the rest as
+    /// events. Items are placed as if there were nothing else.
+    fn write_plain(&mut self, function: &Function, code: &mut Code) -> Result<(), EncodeError> {
+        self.plain.clear();
         self.events.clear();
-        self.lens.clear();
-        let mut features = FeatureSet::EMPTY;
-        let mut leaves_cache = false;
-        let mut gap_from = 0;
-        for item in &function.items {
-            let start = self.plain.ops.len();
+        self.labels.clear();
+        for (index, item) in function.items.iter().enumerate() {
+            let offset = self.plain.len() as u32;
+            let mut len = 0;
             let kind = match *item {
-                Item::Insn(Insn::Jmp { .. }) => {
-                    Some(Kind::Jump { jump: Jump { cond: None, near: false }, to: 0 })
-                }
-                Item::Insn(Insn::Jcc { cond, .. }) => {
-                    Some(Kind::Jump { jump: Jump { cond: Some(cond), near: false }, to: 0 })
-                }
+                Item::Insn(Insn::Jmp { to }) => Some(Kind::jump(None, to)),
+                Item::Insn(Insn::Jcc { cond, to }) => Some(Kind::jump(Some(cond), to)),
                 Item::Insn(ref insn) => {
-                    features = features.union(ir::features(insn));
-                    leaves_cache |= ir::leaves_cache(insn);
-                    write(&mut self.plain, &mut self.evex, insn)
+                    code.features = code.features.union(ir::features(insn));
+                    code.leaves_cache |= ir::leaves_cache(insn);
+                    let one = encode_one(&mut self.evex, insn)
                         .map_err(|why| EncodeError::Operand { insn: *insn, why })?;
+                    one.append_to(&mut self.plain);
+                    len = one.len();
                     None
                 }
-                Item::Label(label) => Some(Kind::Label(label)),
+                Item::Label(label) => {
+                    if self.labels.iter().any(|(known, _)| *known == label) {
+                        return Err(EncodeError::DuplicateLabel(label));
+                    }
+                    self.labels.push((label, self.events.len()));
+                    Some(Kind::Label)
+                }
                 Item::LoopTop { modulus, skew } => {
                     if !matches!(modulus, 1 | 16 | 32 | 64) || skew >= modulus {
                         return Err(EncodeError::LoopTop { modulus, skew });
@@ -114,40 +123,21 @@ impl Encoder {
                 }
                 Item::Part(_) => None,
             };
-            self.lens.push((self.plain.ops.len() - start) as u8);
+            code.placed.push(Placed { item: *item, offset, len });
             if let Some(kind) = kind {
-                self.events.push(Event { kind, gap: (start - gap_from) as u32, offset: 0 });
-                gap_from = start;
+                self.events.push(Event { kind, item: index, plain: offset, offset: 0 });
             }
         }
-        Ok((features, leaves_cache))
+        Ok(())
     }
 
     /// Finds the event that each jump goes to.
-    fn resolve(&mut self, function: &Function) -> Result<(), EncodeError> {
-        let mut labels = Vec::with_capacity(32);
-        for (index, event) in self.events.iter().enumerate() {
-            if let Kind::Label(label) = event.kind {
-                if labels.iter().any(|(known, _)| *known == label) {
-                    return Err(EncodeError::DuplicateLabel(label));
-                }
-                labels.push((label, index));
+    fn resolve(&mut self) -> Result<(), EncodeError> {
+        for event in &mut self.events {
+            if let Kind::Jump { target, to, .. } = &mut event.kind {
+                let found = self.labels.iter().find(|(label, _)| label == target);
+                *to = found.ok_or(EncodeError::UnknownLabel(*target))?.1;
             }
-        }
-        let targets = function.insns().filter_map(|insn| match insn {
-            Insn::Jmp { to } | Insn::Jcc { to, .. } => Some(to),
-            _ => None,
-        });
-        let jumps = self.events.iter_mut().filter_map(|event| match &mut event.kind {
-            Kind::Jump { to, .. } => Some(to),
-            _ => None,
-        });
-        for (slot, target) in jumps.zip(targets) {
-            *slot = labels
-                .iter()
-                .find(|(label, _)| *label == target)
-                .map(|(_, index)| *index)
-                .ok_or(EncodeError::UnknownLabel(target))?;
         }
         Ok(())
     }
@@ -159,7 +149,8 @@ impl Encoder {
             let total = self.offsets();
             let mut grown = false;
             for index in 0..self.events.len() {
-                let Event { kind: Kind::Jump { jump, to }, offset, .. } = self.events[index]
+                let Event { kind: Kind::Jump { jump, target, to }, offset, .. } =
+                    self.events[index]
                 else {
                     continue;
                 };
@@ -167,7 +158,7 @@ impl Encoder {
                 let distance = self.events[to].offset.wrapping_sub(end) as i32;
                 if !jump.near && i8::try_from(distance).is_err() {
                     let jump = Jump { near: true, ..jump };
-                    self.events[index].kind = Kind::Jump { jump, to };
+                    self.events[index].kind = Kind::Jump { jump, target, to };
                     grown = true;
                 }
             }
@@ -179,83 +170,76 @@ impl Encoder {
 
     /// Places the events as their forms are now.
     fn offsets(&mut self) -> u32 {
-        let mut offset = 0;
-        let mut plain = 0;
+        // Bytes that are not plain, so far.
+        let mut more = 0;
         for event in &mut self.events {
-            plain += event.gap;
-            offset += event.gap;
-            event.offset = offset;
-            offset += match &mut event.kind {
-                Kind::Label(_) => 0,
+            event.offset = event.plain + more;
+            more += match &mut event.kind {
+                Kind::Label => 0,
                 Kind::Jump { jump, .. } => jump.len().into(),
                 Kind::Pad { modulus, skew, len } => {
-                    let at = (offset % u32::from(*modulus)) as u8;
-                    *len = (*skew + *modulus - at) % *modulus;
+                    // The modulus is a power of two.
+                    *len = skew.wrapping_sub(event.offset as u8) & (*modulus - 1);
                     u32::from(*len)
                 }
             };
         }
-        offset + self.plain.ops.len() as u32 - plain
+        self.plain.len() as u32 + more
     }
 
-    /// Writes the bytes and says where each item landed.
-    fn place(&self, function: &Function, total: u32) -> Code {
-        let mut bytes = Vec::with_capacity(total as usize);
-        let mut placed = Vec::with_capacity(function.items.len() + 8);
-        let mut events = self.events.iter();
-        let mut plain = 0;
-        let mut copied = 0;
-        let mut offset = 0;
+    /// Writes the bytes and moves each item to where it landed.
+    fn place(&self, total: usize, code: &mut Code) {
+        let bytes = &mut code.bytes;
+        bytes.reserve_exact(total);
         let mut loop_top = None;
-        let mut loop_range = None;
-        for (item, len) in function.items.iter().zip(&self.lens) {
-            let is_event = match item {
-                Item::Insn(Insn::Jmp { .. } | Insn::Jcc { .. }) => true,
-                Item::Insn(_) | Item::Part(_) => false,
-                Item::Label(_) | Item::LoopTop { .. } => true,
-            };
-            let mut len = *len;
-            plain += usize::from(len);
-            let event = if is_event { events.next() } else { None };
-            if let Some(event) = event {
-                bytes.extend_from_slice(&self.plain.ops[copied..plain]);
-                copied = plain;
-                match event.kind {
-                    Kind::Label(_) => {}
-                    Kind::Jump { jump, to } => {
-                        len = jump.len();
-                        let end = offset + u32::from(len);
-                        let target = self.events[to].offset;
-                        jump.write(target.wrapping_sub(end) as i32, &mut bytes);
-                        if loop_range.is_none() && loop_top == Some(target) {
-                            loop_range = Some(target..end);
-                        }
-                    }
-                    Kind::Pad { len: mut pad, .. } => {
-                        while pad > 0 {
-                            let len = pad.min(LONGEST_NOP);
-                            bytes.extend_from_slice(nop_bytes(len).unwrap_or_default());
-                            placed.push(Placed { item: Item::Insn(Insn::Nop { len }), offset, len });
-                            offset += u32::from(len);
-                            pad -= len;
-                        }
-                        loop_top.get_or_insert(offset);
+        let (mut copied, mut moved, mut nops) = (0, 0, 0);
+        for event in &self.events {
+            let plain = event.plain as usize;
+            bytes.extend_from_slice(&self.plain[copied..plain]);
+            copied = plain;
+            // Items since the event before lie as far behind their plain places as this one.
+            let shift = event.offset - event.plain;
+            let item = event.item + nops;
+            code.placed[moved..=item].iter_mut().for_each(|p| p.offset += shift);
+            moved = item + 1;
+            match event.kind {
+                Kind::Label => {}
+                Kind::Jump { jump, to, .. } => {
+                    code.placed[item].len = jump.len();
+                    let end = event.offset + u32::from(jump.len());
+                    let target = self.events[to].offset;
+                    jump.write(target.wrapping_sub(end) as i32, bytes);
+                    if code.loop_range.is_none() && loop_top == Some(target) {
+                        code.loop_range = Some(target..end);
                     }
                 }
+                Kind::Pad { len: mut pad, .. } => {
+                    let mut offset = event.offset;
+                    while pad > 0 {
+                        let len = pad.min(LONGEST_NOP);
+                        bytes.extend_from_slice(nop_bytes(len).unwrap_or_default());
+                        let nop = Item::Insn(Insn::Nop { len });
+                        code.placed.insert(moved - 1, Placed { item: nop, offset, len });
+                        moved += 1;
+                        nops += 1;
+                        offset += u32::from(len);
+                        pad -= len;
+                    }
+                    code.placed[moved - 1].offset = offset;
+                    loop_top.get_or_insert(offset);
+                }
             }
-            placed.push(Placed { item: *item, offset, len });
-            offset += u32::from(len);
         }
-        bytes.extend_from_slice(&self.plain.ops[copied..]);
-        Code {
-            bytes,
-            placed,
-            loop_range,
-            boundaries: function.boundaries.clone(),
-            features: FeatureSet::EMPTY,
-            contract: Contract::User,
-            leaves_cache: false,
-        }
+        bytes.extend_from_slice(&self.plain[copied..]);
+        let shift = (total - self.plain.len()) as u32;
+        code.placed[moved..].iter_mut().for_each(|p| p.offset += shift);
+    }
+}
+
+impl Kind {
+    /// A jump in its short form, its event not found yet.
+    fn jump(cond: Option<Cond>, target: Label) -> Kind {
+        Kind::Jump { jump: Jump { cond, near: false }, target, to: 0 }
     }
 }
 

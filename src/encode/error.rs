@@ -20,7 +20,9 @@ pub enum EncodeError {
     #[error("label {} stands at two places of the function", .0.name())]
     DuplicateLabel(Label),
     /// An alignment that padding cannot make.
-    #[error("a loop top at {skew} modulo {modulus}: the modulus is 1, 16, 32 or 64, the skew is below it")]
+    #[error(
+        "a loop top at {skew} modulo {modulus}: the modulus is 1, 16, 32 or 64, the skew is below it"
+    )]
     LoopTop {
         /// Its modulus.
         modulus: u8,

@@ -6,6 +6,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use iced_x86::{Code, Encoder, Instruction, MemoryOperand, Register};
 
+use super::insn::One;
 use crate::ir::{Gp, Mem, Vec as VecRegister, VecMove};
 
 /// What is done with the vector register.
@@ -14,12 +15,6 @@ pub(super) enum Shape {
     Load(Mem, VecMove),
     Store(Mem, VecMove),
     Zero,
-}
-
-#[derive(Clone, Copy)]
-struct Remembered {
-    bytes: [u8; 15],
-    len: u8,
 }
 
 /// Spreads a key that is a number already.
@@ -46,7 +41,7 @@ impl Hasher for Spread {
 
 pub(super) struct Evex {
     encoder: Encoder,
-    known: HashMap<u64, Remembered, BuildHasherDefault<Spread>>,
+    known: HashMap<u64, One, BuildHasherDefault<Spread>>,
 }
 
 impl Evex {
@@ -54,33 +49,22 @@ impl Evex {
         Evex { encoder: Encoder::new(64), known: HashMap::default() }
     }
 
-    /// Appends the bytes. The error says what is wrong with the operands.
-    pub(super) fn write(
+    /// The bytes. The error says what is wrong with the operands.
+    pub(super) fn encode(
         &mut self,
         register: VecRegister,
         shape: Shape,
-        out: &mut Vec<u8>,
-    ) -> Result<(), &'static str> {
+    ) -> Result<One, &'static str> {
         let key = key(register, shape);
-        let found = match self.known.get(&key) {
-            Some(found) => *found,
-            None => {
-                let new = self.encode(&instruction(register, shape)?)?;
-                self.known.insert(key, new);
-                new
-            }
-        };
-        out.extend_from_slice(&found.bytes[..usize::from(found.len)]);
-        Ok(())
-    }
-
-    fn encode(&mut self, instruction: &Instruction) -> Result<Remembered, &'static str> {
-        self.encoder.encode(instruction, 0).map_err(|_| "these operands have no EVEX form")?;
-        let buffer = self.encoder.take_buffer();
-        let mut bytes = [0; 15];
-        let slot = bytes.get_mut(..buffer.len()).ok_or("an instruction has at most 15 bytes")?;
-        slot.copy_from_slice(&buffer);
-        Ok(Remembered { bytes, len: buffer.len() as u8 })
+        if let Some(known) = self.known.get(&key) {
+            return Ok(*known);
+        }
+        let instruction = instruction(register, shape)?;
+        self.encoder.encode(&instruction, 0).map_err(|_| "these operands have no EVEX form")?;
+        let mut new = One::default();
+        new.extend(self.encoder.take_buffer());
+        self.known.insert(key, new);
+        Ok(new)
     }
 }
 
@@ -163,15 +147,7 @@ fn operand(mem: Mem) -> MemoryOperand {
     let index = mem.index.map_or(Register::None, general);
     // Size 1 asks for the shortest form that holds the displacement, scaled if it can be.
     let size = u32::from(mem.disp != 0);
-    MemoryOperand::new(
-        general(mem.base),
-        index,
-        1,
-        mem.disp.into(),
-        size,
-        false,
-        Register::None,
-    )
+    MemoryOperand::new(general(mem.base), index, 1, mem.disp.into(), size, false, Register::None)
 }
 
 fn general(register: Gp) -> Register {

@@ -3,12 +3,81 @@
 //! bytes are those a person's assembler would make: a base known only at run time costs
 //! prefixes that nobody would write.
 
-use dynasmrt::{DynasmApi, SimpleAssembler, dynasm};
+use dynasmrt::{AssemblyOffset, DynasmApi, dynasm};
 
 use super::branch::nop_bytes;
 use super::evex::{Evex, Shape};
 use crate::ir::{Gp, Insn, Mem, RepOp, Vec as VecRegister, VecEncoding, VecMove, Width};
 use crate::subject::Hint;
+
+/// The bytes of one instruction, the first one lowest. A number rather than a buffer, so
+/// that it stays in registers: reading back as a whole what was written byte by byte stalls
+/// the processor for longer than the rest takes.
+#[derive(Clone, Copy, Default)]
+pub(super) struct One {
+    bytes: u128,
+    len: u8,
+}
+
+impl One {
+    pub(super) fn len(&self) -> u8 {
+        self.len
+    }
+
+    /// Appends the bytes to others.
+    #[inline(always)]
+    pub(super) fn append_to(&self, out: &mut Vec<u8>) {
+        // A copy of fixed size is a single move.
+        let end = out.len() + usize::from(self.len);
+        out.extend_from_slice(&self.bytes.to_le_bytes());
+        out.truncate(end);
+    }
+
+    #[inline(always)]
+    fn byte(&self, at: u32) -> u8 {
+        (self.bytes >> (8 * at)) as u8
+    }
+
+    #[inline(always)]
+    fn remove(&mut self, at: u32) {
+        let below = (1 << (8 * at)) - 1;
+        self.bytes = self.bytes & below | self.bytes >> 8 & !below;
+        self.len -= 1;
+    }
+}
+
+impl Extend<u8> for One {
+    #[inline(always)]
+    fn extend<T: IntoIterator<Item = u8>>(&mut self, bytes: T) {
+        bytes.into_iter().for_each(|byte| self.push(byte));
+    }
+}
+
+impl<'a> Extend<&'a u8> for One {
+    #[inline(always)]
+    fn extend<T: IntoIterator<Item = &'a u8>>(&mut self, bytes: T) {
+        bytes.into_iter().for_each(|byte| self.push(*byte));
+    }
+}
+
+impl DynasmApi for One {
+    fn offset(&self) -> AssemblyOffset {
+        AssemblyOffset(self.len.into())
+    }
+
+    #[inline(always)]
+    fn push(&mut self, byte: u8) {
+        // No instruction has more than 15 bytes.
+        self.bytes |= u128::from(byte) << (8 * u32::from(self.len));
+        self.len += 1;
+    }
+
+    fn align(&mut self, alignment: usize, with: u8) {
+        while !usize::from(self.len).is_multiple_of(alignment) {
+            self.push(with);
+        }
+    }
+}
 
 /// A displacement in its shortest form.
 enum Disp {
@@ -73,24 +142,55 @@ macro_rules! arithmetic {
 /// Removes the REX prefix without a bit set that dynasm writes before every legacy
 /// instruction whose register it learns at run time. It means nothing there (but for the
 /// byte registers sil and dil), and no other assembler writes it.
-fn drop_empty_rex(bytes: &mut Vec<u8>, start: usize) {
+#[inline(always)]
+fn drop_empty_rex(one: &mut One) {
     const EMPTY_REX: u8 = 0x40;
     const OPERAND_SIZE: u8 = 0x66;
-    let at = start + usize::from(bytes.get(start) == Some(&OPERAND_SIZE));
-    if bytes.get(at) == Some(&EMPTY_REX) {
-        bytes.remove(at);
+    let at = u32::from(one.byte(0) == OPERAND_SIZE);
+    if one.byte(at) == EMPTY_REX {
+        one.remove(at);
     }
 }
 
-/// Appends the bytes of anything but a jump. The error says what is wrong with the operands.
-pub(super) fn write(
-    ops: &mut SimpleAssembler,
-    evex: &mut Evex,
-    insn: &Insn,
-) -> Result<(), &'static str> {
-    let start = ops.ops.len();
+/// Turns a 3-byte VEX prefix that says no more than the 2-byte one into that: dynasm writes
+/// the long one wherever the last operand is a register it learns at run time.
+#[inline(always)]
+fn shorten_vex(one: &mut One) {
+    const LONG: u8 = 0xc4;
+    const SHORT: u8 = 0xc5;
+    // Index and base not extended (the bits are inverted), the 0F opcode map.
+    const PLAIN: u8 = 0x61;
+    let (second, third) = (one.byte(1), one.byte(2));
+    if one.byte(0) == LONG && second & 0x7f == PLAIN && third & 0x80 == 0 {
+        one.remove(0);
+        let prefix = u16::from_le_bytes([SHORT, second & 0x80 | third]);
+        one.bytes = one.bytes & !0xffff | u128::from(prefix);
+    }
+}
+
+/// The bytes of anything but a jump. The error says what is wrong with the operands.
+#[inline(always)]
+pub(super) fn encode_one(evex: &mut Evex, insn: &Insn) -> Result<One, &'static str> {
+    let mut one = One::default();
     match *insn {
-        Insn::Endbr64 => ops.ops.extend([0xf3, 0x0f, 0x1e, 0xfa]),
+        Insn::VecLoad { dst, mem, kind } if dst.encoding == VecEncoding::Evex => {
+            return evex.encode(dst, Shape::Load(mem, kind));
+        }
+        Insn::VecStore { mem, src, kind } if src.encoding == VecEncoding::Evex => {
+            return evex.encode(src, Shape::Store(mem, kind));
+        }
+        Insn::VecZero { dst } if dst.encoding == VecEncoding::Evex => {
+            return evex.encode(dst, Shape::Zero);
+        }
+        _ => write(&mut one, insn)?,
+    }
+    Ok(one)
+}
+
+#[inline(always)]
+fn write(ops: &mut One, insn: &Insn) -> Result<(), &'static str> {
+    match *insn {
+        Insn::Endbr64 => ops.extend([0xf3, 0x0f, 0x1e, 0xfa]),
         Insn::Ret => dynasm!(ops ; .arch x64 ; ret),
         Insn::Sfence => dynasm!(ops ; .arch x64 ; sfence),
         Insn::Vzeroupper => dynasm!(ops ; .arch x64 ; vzeroupper),
@@ -106,7 +206,7 @@ pub(super) fn write(
                 Width::B4 => around!(ops, mem, [mov Rd(r),] []),
                 Width::B8 => around!(ops, mem, [mov Rq(r),] []),
             }
-            drop_empty_rex(&mut ops.ops, start);
+            drop_empty_rex(ops);
         }
         Insn::Store { width, mem, src } => {
             let r = src as u8;
@@ -117,7 +217,7 @@ pub(super) fn write(
                 Width::B8 => around!(ops, mem, [mov] [, Rq(r)]),
             }
             if width != Width::B1 || !matches!(src, Gp::Rsi | Gp::Rdi) {
-                drop_empty_rex(&mut ops.ops, start);
+                drop_empty_rex(ops);
             }
         }
         Insn::StoreNti { width, mem, src } => {
@@ -127,7 +227,7 @@ pub(super) fn write(
                 Width::B8 => around!(ops, mem, [movnti] [, Rq(r)]),
                 _ => return Err("movnti stores 4 or 8 bytes"),
             }
-            drop_empty_rex(&mut ops.ops, start);
+            drop_empty_rex(ops);
         }
         Insn::MmxLoad { dst, mem } => {
             let r = mmx(dst)?;
@@ -145,18 +245,9 @@ pub(super) fn write(
             let r = mmx(dst)?;
             dynasm!(ops ; .arch x64 ; pxor Rm(r), Rm(r));
         }
-        Insn::VecLoad { dst, mem, kind } => match dst.encoding {
-            VecEncoding::Evex => evex.write(dst, Shape::Load(mem, kind), &mut ops.ops)?,
-            _ => vec_load(ops, dst, mem, kind)?,
-        },
-        Insn::VecStore { mem, src, kind } => match src.encoding {
-            VecEncoding::Evex => evex.write(src, Shape::Store(mem, kind), &mut ops.ops)?,
-            _ => vec_store(ops, src, mem, kind)?,
-        },
-        Insn::VecZero { dst } => match dst.encoding {
-            VecEncoding::Evex => evex.write(dst, Shape::Zero, &mut ops.ops)?,
-            _ => vec_zero(ops, dst)?,
-        },
+        Insn::VecLoad { dst, mem, kind } => vec_load(ops, dst, mem, kind)?,
+        Insn::VecStore { mem, src, kind } => vec_store(ops, src, mem, kind)?,
+        Insn::VecZero { dst } => vec_zero(ops, dst)?,
         Insn::Lea { dst, mem } => {
             let r = dst as u8;
             around!(ops, mem, [lea Rq(r),] []);
@@ -170,7 +261,7 @@ pub(super) fn write(
             Hint::Nop => return Err("the placebo prefetch is a nop instruction"),
         },
         Insn::Nop { len } => match nop_bytes(len) {
-            Some(bytes) => ops.ops.extend_from_slice(bytes),
+            Some(bytes) => ops.extend(bytes),
             None => return Err("a nop has 1 to 9 bytes"),
         },
         Insn::Jmp { .. } | Insn::Jcc { .. } => return Err("a jump needs its function around it"),
@@ -180,15 +271,15 @@ pub(super) fn write(
 }
 
 /// Instructions on general registers only.
-fn general(ops: &mut SimpleAssembler, insn: &Insn) -> Result<(), &'static str> {
-    let start = ops.ops.len();
+#[inline(always)]
+fn general(ops: &mut One, insn: &Insn) -> Result<(), &'static str> {
     match *insn {
         Insn::Mov { dst, src } => {
             dynasm!(ops ; .arch x64 ; mov Rq(dst as u8), Rq(src as u8))
         }
         Insn::Zero { dst } => {
             dynasm!(ops ; .arch x64 ; xor Rd(dst as u8), Rd(dst as u8));
-            drop_empty_rex(&mut ops.ops, start);
+            drop_empty_rex(ops);
         }
         Insn::Add { dst, src } => {
             dynasm!(ops ; .arch x64 ; add Rq(dst as u8), Rq(src as u8))
@@ -196,7 +287,7 @@ fn general(ops: &mut SimpleAssembler, insn: &Insn) -> Result<(), &'static str> {
         Insn::Sub { dst, src } => {
             dynasm!(ops ; .arch x64 ; sub Rq(dst as u8), Rq(src as u8))
         }
-        Insn::Cmp { a, b } => ops.ops.extend(store_form_compare(a, b)),
+        Insn::Cmp { a, b } => ops.extend(store_form_compare(a, b)),
         Insn::Test { a, b } => dynasm!(ops ; .arch x64 ; test Rq(a as u8), Rq(b as u8)),
         Insn::TestImm { a: Gp::Rax, imm } => {
             dynasm!(ops ; .arch x64 ; test al, BYTE imm as i8)
@@ -204,7 +295,7 @@ fn general(ops: &mut SimpleAssembler, insn: &Insn) -> Result<(), &'static str> {
         Insn::TestImm { a, imm } => {
             dynasm!(ops ; .arch x64 ; test Rb(a as u8), BYTE imm as i8);
             if !matches!(a, Gp::Rsi | Gp::Rdi) {
-                drop_empty_rex(&mut ops.ops, start);
+                drop_empty_rex(ops);
             }
         }
         Insn::Neg { dst } => dynasm!(ops ; .arch x64 ; neg Rq(dst as u8)),
@@ -212,11 +303,14 @@ fn general(ops: &mut SimpleAssembler, insn: &Insn) -> Result<(), &'static str> {
         Insn::SubImm { dst, imm } => arithmetic!(ops, sub, dst, imm),
         Insn::AndImm { dst, imm } => arithmetic!(ops, and, dst, imm),
         Insn::CmpImm { a, imm } => match (i8::try_from(imm), a) {
-            (Ok(imm), _) => ops.ops.extend(byte_compare(a, imm)),
+            (Ok(imm), _) => ops.extend(byte_compare(a, imm)),
             (Err(_), Gp::Rax) => dynasm!(ops ; .arch x64 ; cmp rax, imm),
             (Err(_), _) => dynasm!(ops ; .arch x64 ; cmp Rq(a as u8), DWORD imm),
         },
-        Insn::ShrImm { dst, imm: 1 } => dynasm!(ops ; .arch x64 ; shr Rq(dst as u8), 1),
+        // dynasm takes the immediate form for 1 too.
+        Insn::ShrImm { dst, imm: 1 } => {
+            ops.extend([wide(0, dst as u8), 0xd1, registers(5, dst as u8)]);
+        }
         Insn::ShrImm { dst, imm: imm @ 2..=63 } => {
             dynasm!(ops ; .arch x64 ; shr Rq(dst as u8), BYTE imm as i8)
         }
@@ -245,14 +339,16 @@ const fn byte_compare(a: Gp, imm: i8) -> [u8; 4] {
     [wide(0, a as u8), 0x83, registers(7, a as u8), imm as u8]
 }
 
-fn string(ops: &mut SimpleAssembler, op: RepOp, width: Width) {
+#[inline(always)]
+fn string(ops: &mut One, op: RepOp, width: Width) {
     match (op, width) {
         (RepOp::Movs, Width::B1) => dynasm!(ops ; .arch x64 ; rep movsb),
-        (RepOp::Movs, Width::B2) => dynasm!(ops ; .arch x64 ; rep movsw),
+        // dynasm puts the two prefixes the other way round than every other assembler.
+        (RepOp::Movs, Width::B2) => ops.extend([0x66, 0xf3, 0xa5]),
         (RepOp::Movs, Width::B4) => dynasm!(ops ; .arch x64 ; rep movsd),
         (RepOp::Movs, Width::B8) => dynasm!(ops ; .arch x64 ; rep movsq),
         (RepOp::Stos, Width::B1) => dynasm!(ops ; .arch x64 ; rep stosb),
-        (RepOp::Stos, Width::B2) => dynasm!(ops ; .arch x64 ; rep stosw),
+        (RepOp::Stos, Width::B2) => ops.extend([0x66, 0xf3, 0xab]),
         (RepOp::Stos, Width::B4) => dynasm!(ops ; .arch x64 ; rep stosd),
         (RepOp::Stos, Width::B8) => dynasm!(ops ; .arch x64 ; rep stosq),
     }
@@ -265,31 +361,24 @@ fn mmx(number: u8) -> Result<u8, &'static str> {
 /// Refuses what SSE and VEX do not have: dynasm would take the low bits of the number.
 fn vector(register: VecRegister) -> Result<u8, &'static str> {
     match (register.encoding, register.bytes, register.number) {
-        (VecEncoding::Sse, 16, 0..=15) | (VecEncoding::Vex, 16 | 32, 0..=15) => {
-            Ok(register.number)
-        }
+        (VecEncoding::Sse, 16, 0..=15) | (VecEncoding::Vex, 16 | 32, 0..=15) => Ok(register.number),
         (VecEncoding::Sse, ..) => Err("SSE has 16-byte registers 0 to 15"),
         _ => Err("VEX has 16- and 32-byte registers 0 to 15"),
     }
 }
 
-fn vec_load(
-    ops: &mut SimpleAssembler,
-    dst: VecRegister,
-    mem: Mem,
-    kind: VecMove,
-) -> Result<(), &'static str> {
-    let start = ops.ops.len();
+#[inline(always)]
+fn vec_load(ops: &mut One, dst: VecRegister, mem: Mem, kind: VecMove) -> Result<(), &'static str> {
     let r = vector(dst)?;
     match (dst.encoding, dst.bytes, kind) {
         (_, _, VecMove::NonTemporal) => return Err("non-temporal moves are stores"),
         (VecEncoding::Sse, _, VecMove::Unaligned) => {
             around!(ops, mem, [movups Rx(r),] []);
-            drop_empty_rex(&mut ops.ops, start);
+            drop_empty_rex(ops);
         }
         (VecEncoding::Sse, _, VecMove::Aligned) => {
             around!(ops, mem, [movaps Rx(r),] []);
-            drop_empty_rex(&mut ops.ops, start);
+            drop_empty_rex(ops);
         }
         (_, 16, VecMove::Unaligned) => around!(ops, mem, [vmovdqu Rx(r),] []),
         (_, 16, VecMove::Aligned) => around!(ops, mem, [vmovdqa Rx(r),] []),
@@ -299,13 +388,8 @@ fn vec_load(
     Ok(())
 }
 
-fn vec_store(
-    ops: &mut SimpleAssembler,
-    src: VecRegister,
-    mem: Mem,
-    kind: VecMove,
-) -> Result<(), &'static str> {
-    let start = ops.ops.len();
+#[inline(always)]
+fn vec_store(ops: &mut One, src: VecRegister, mem: Mem, kind: VecMove) -> Result<(), &'static str> {
     let r = vector(src)?;
     if src.encoding == VecEncoding::Sse {
         match kind {
@@ -313,7 +397,7 @@ fn vec_store(
             VecMove::Aligned => around!(ops, mem, [movaps] [, Rx(r)]),
             VecMove::NonTemporal => around!(ops, mem, [movntps] [, Rx(r)]),
         }
-        drop_empty_rex(&mut ops.ops, start);
+        drop_empty_rex(ops);
         return Ok(());
     }
     match (src.bytes, kind) {
@@ -327,16 +411,17 @@ fn vec_store(
     Ok(())
 }
 
-fn vec_zero(ops: &mut SimpleAssembler, dst: VecRegister) -> Result<(), &'static str> {
-    let start = ops.ops.len();
+#[inline(always)]
+fn vec_zero(ops: &mut One, dst: VecRegister) -> Result<(), &'static str> {
     let r = vector(dst)?;
     match (dst.encoding, dst.bytes) {
         (VecEncoding::Sse, _) => {
             dynasm!(ops ; .arch x64 ; xorps Rx(r), Rx(r));
-            drop_empty_rex(&mut ops.ops, start);
+            drop_empty_rex(ops);
         }
         (_, 16) => dynasm!(ops ; .arch x64 ; vpxor Rx(r), Rx(r), Rx(r)),
         _ => dynasm!(ops ; .arch x64 ; vpxor Ry(r), Ry(r), Ry(r)),
     }
+    shorten_vex(ops);
     Ok(())
 }

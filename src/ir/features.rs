@@ -38,9 +38,7 @@ const fn vector(register: Vec) -> FeatureSet {
         (VecEncoding::Sse, _) => FeatureSet::EMPTY.with(Feature::Sse),
         (VecEncoding::Vex, _) => FeatureSet::EMPTY.with(Feature::Avx),
         (VecEncoding::Evex, 64) => FeatureSet::EMPTY.with(Feature::Avx512f),
-        (VecEncoding::Evex, _) => {
-            FeatureSet::EMPTY.with(Feature::Avx512f).with(Feature::Avx512vl)
-        }
+        (VecEncoding::Evex, _) => FeatureSet::EMPTY.with(Feature::Avx512f).with(Feature::Avx512vl),
     }
 }
 

@@ -1,1 +1,21 @@
-//! (being written)
+//! What was found, for people and for programs: the page after a search, its JSON form, and
+//! the tables of recorded folders. Everything fits 100 columns.
+
+mod bench;
+mod facts;
+mod grid;
+mod json;
+mod page;
+mod plain;
+mod size;
+mod sizes;
+mod text;
+
+pub use bench::{BenchCell, bench, bench_json};
+pub use facts::{Facts, Limit};
+pub use json::outcome_json;
+pub use page::outcome;
+pub use plain::plain;
+
+#[cfg(test)]
+mod sample;

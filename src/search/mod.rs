@@ -1,8 +1,27 @@
 //! Which loop is best: plan, strategies, race, robust choice.
 
+mod budget;
+mod candidate;
+mod compare;
+mod context;
+mod decide;
+mod file;
 mod outcome;
+mod panel;
+mod plan;
+mod race;
+mod run;
+mod screen;
 
+pub use budget::Budget;
+pub use candidate::{Candidate, compile_all};
+pub use compare::{Contest, Row, RowTimes, compare};
+pub use context::{baseline_entrant, candidate_entrant};
+pub use file::{MAX_POINTS, Region, SearchFile, Strategy};
 pub use outcome::{
     BaselineOutcome, BaselineTimes, CellOutcome, Excluded, RegretRow, Robust, SearchOutcome,
     SizeOutcome, Standing, Stop, Timed,
 };
+pub use panel::{Effort, Entrant, Panel};
+pub use plan::{Question, SizePlan, band, plan};
+pub use run::{fresh_seed, search};

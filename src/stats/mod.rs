@@ -1,5 +1,11 @@
-//! Pure statistics of paired samples.
+//! Pure statistics of paired samples: no clock, no host, randomness only as handed in.
 
+mod holm;
+mod paired;
+mod robust;
 mod verdict;
 
+pub use holm::holm_rejects;
+pub use paired::{Interval, Paired, RESAMPLES, median, trimmed_mean};
+pub use robust::{Regret, least_regret, undominated};
 pub use verdict::Verdict;

@@ -46,7 +46,7 @@ fn offer(near: &[String]) -> String {
 }
 
 /// Up to three of `words` that a person may have meant by `text`, nearest first.
-pub(super) fn near(text: &str, words: impl Iterator<Item = String>) -> Vec<String> {
+pub(crate) fn near(text: &str, words: impl Iterator<Item = String>) -> Vec<String> {
     let mut scored: Vec<(usize, String)> = words
         .map(|w| (distance(text, &w), w))
         .filter(|(d, w)| *d <= 1 + text.len().min(w.len()) / 3)

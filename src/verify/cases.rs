@@ -16,8 +16,9 @@ const AT_LEAST_TO: usize = 600;
 const PAGE_CROSSERS: [usize; 12] =
     [4095, 4096, 4097, 8191, 8192, 8193, 12_224, 12_288, 12_353, 16_385, 65_536, 65_537];
 
-/// Offsets modulo 64 that meet every alignment a loop may ask for, and miss each by one.
-const OFFSETS: [u8; 8] = [0, 1, 8, 16, 31, 32, 33, 63];
+/// Offsets modulo 64 of one pointer that are paired with every offset of the other: aligned
+/// for every width, and one off. Boundaries take the two sets by turns.
+const OFFSETS: [[u8; 4]; 2] = [[0, 8, 31, 33], [1, 16, 32, 63]];
 
 /// Where a buffer lies between its guard pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,14 +168,15 @@ fn full<E>(
     for n in 0..=(2 * block + 2).max(AT_LEAST_TO) {
         places(n, n, each)?;
     }
-    for &b in boundaries {
+    for (index, &b) in boundaries.iter().enumerate() {
         for n in b.saturating_sub(2)..=(b + 2).min(LARGEST_SWEPT) {
             for turn in 0..8 {
                 places(n, n + turn * 8 + 1, each)?;
             }
         }
-        for offset in 0..64u8 {
-            for (turn, other) in OFFSETS.into_iter().enumerate() {
+        let others: &[u8] = if op == Op::Zero { &[0] } else { &OFFSETS[index % 2] };
+        for offset in 0..64 {
+            for (turn, &other) in others.iter().enumerate() {
                 // b − 1, b and b + 1 by turns.
                 let n = (b + (usize::from(offset) + turn) % 3).saturating_sub(1);
                 pair(op, n, offset, other, each)?;

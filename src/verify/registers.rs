@@ -66,9 +66,9 @@ pub(super) fn judge(image: &RegisterImage, dst: usize, uppers: Uppers) -> Result
     for register in 0..SHARED {
         let (before, _) = image.vector_before(register).as_chunks::<LANE>();
         let (after, _) = image.vector_after(register).as_chunks::<LANE>();
-        for (before, after) in before.iter().zip(after).take(uppers.lanes()).skip(1) {
+        for lane in 1..uppers.lanes() {
             // Untouched, or cleaned: anything else makes the caller's SSE code slow.
-            if after != before && *after != [0; LANE] {
+            if after[lane] != before[lane] && after[lane] != [0; LANE] {
                 return Err(Misbehaviour::UpperHalf { register: register as u8 });
             }
         }

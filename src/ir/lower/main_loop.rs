@@ -51,7 +51,9 @@ impl Emit<'_> {
     fn note_boundaries(&mut self, threshold: u32) {
         let (block, width) = (self.v.block(), self.v.class.width());
         for turns in 1..=3 {
-            for head in [0, self.v.head_span()] {
+            // Without a head both are the same.
+            let heads = [0, self.v.head_span()];
+            for head in heads.into_iter().take(if heads[1] > 0 { 2 } else { 1 }) {
                 for n in [0, 1, width, width + 1].map(|more| turns * block + head + more) {
                     if n > threshold {
                         self.boundary(n);

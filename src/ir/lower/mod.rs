@@ -198,15 +198,7 @@ mod tests {
             .collect();
         assert_eq!(
             parts,
-            [
-                Part::Entry,
-                Part::Small,
-                Part::Head,
-                Part::Setup,
-                Part::Loop,
-                Part::Tail,
-                Part::Exit
-            ]
+            [Part::Entry, Part::Small, Part::Head, Part::Setup, Part::Loop, Part::Tail, Part::Exit]
         );
     }
 }

@@ -1,0 +1,314 @@
+//! `looptune export`: a winner or a named variant as assembly source.
+
+use std::fmt::Write as _;
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::{Context, anyhow};
+
+use super::arguments::{self, legal};
+use super::exit::unsupported;
+use super::session::Session;
+use crate::encode::{self, Code};
+use crate::export::{Export, Header, check, check_symbol, default_symbol};
+use crate::host::{Feature, FeatureSet};
+use crate::results::{Choice, Figure, Folder, Wanted};
+use crate::subject::{Baseline, Drive, Op, State, Subject, Variant};
+use crate::trial::{Body, Check, Evaluator, FailureKind};
+use crate::units::{human_ns, parse_size};
+
+/// A winner or a variant as assembly source that reproduces the tuned bytes.
+#[derive(Clone, Debug, clap::Args)]
+pub struct ExportArgs {
+    /// The variant, as in zero/ymm/u4/a64; without it, the recorded winner of --op and --size
+    #[arg(value_parser = parse_variant, conflicts_with_all = ["op", "size", "state", "drive", "run"])]
+    variant: Option<Variant>,
+    /// What the loop does: copy or zero
+    #[arg(long, value_parser = arguments::op, required_unless_present = "variant")]
+    op: Option<Op>,
+    /// Bytes a call: 4096, 4k, 1M
+    #[arg(long, value_parser = parse_size, required_unless_present = "variant")]
+    size: Option<u64>,
+    /// The state whose winner is meant: l1, l2, llc, dram; robust is the least regret over all
+    #[arg(long, value_parser = parse_state, default_value = "robust")]
+    state: StateArg,
+    /// How calls follow: throughput or chained
+    #[arg(long, value_parser = arguments::drive, default_value = "throughput")]
+    drive: Drive,
+    /// Name of the function; looptune_<op> by default
+    #[arg(long, value_parser = parse_symbol)]
+    symbol: Option<String>,
+    /// File to write; - is the standard output
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    output: PathBuf,
+    /// Where results are kept
+    #[arg(long, value_name = "DIR", default_value = "results")]
+    results: PathBuf,
+    /// The run to take the winner from, by its id; the newest finished one by default
+    #[arg(long, value_name = "ID")]
+    run: Option<String>,
+    /// Take the results of another host
+    #[arg(long, value_name = "KEY")]
+    host: Option<String>,
+}
+
+/// A state, or the choice over all of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct StateArg(Option<State>);
+
+pub(super) fn run(args: &ExportArgs, runner: Option<&str>) -> anyhow::Result<()> {
+    if let Some(variant) = &args.variant {
+        legal(variant)?;
+    }
+    let mut session = Session::new(runner)?;
+    let host = &session.host;
+    let here = Here {
+        key: host.key.clone(),
+        cpu: host.cpu.brand.clone(),
+        usable: host.usable,
+        refused: host.refused.iter().map(|r| (r.feature, r.why.to_string())).collect(),
+    };
+    let (mut out, mut say) = (std::io::stdout().lock(), std::io::stderr().lock());
+    args.run_with(&here, &mut session.client, &mut out, &mut say)
+}
+
+/// What an export must know of the machine and the command it runs under.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Here {
+    /// Key of this host.
+    pub key: String,
+    /// Its processor, as it names itself.
+    pub cpu: String,
+    /// Features that may be used.
+    pub usable: FeatureSet,
+    /// Other features with the reason why not.
+    pub refused: Vec<(Feature, String)>,
+}
+
+fn parse_state(text: &str) -> Result<StateArg, String> {
+    if text == "robust" {
+        return Ok(StateArg(None));
+    }
+    State::from_word(text)
+        .map(|state| StateArg(Some(state)))
+        .ok_or_else(|| "states are l1, l2, llc, dram, and robust for all of them".into())
+}
+
+fn parse_symbol(text: &str) -> Result<String, String> {
+    check_symbol(text).map(|()| text.to_string()).map_err(|e| e.to_string())
+}
+
+fn parse_variant(text: &str) -> Result<Variant, String> {
+    match Subject::parse(text).map_err(|e| e.to_string())? {
+        Subject::Variant(variant) => Ok(variant),
+        Subject::Baseline(Baseline::Rep) => {
+            Err("`rep` is a zero and a copy; write zero/rep8 or copy/rep8".into())
+        }
+        Subject::Baseline(_) | Subject::Foreign { .. } => {
+            Err("only generated loops can be exported; write a variant such as zero/ymm/u4".into())
+        }
+    }
+}
+
+impl ExportArgs {
+    /// Finds the loop, verifies it fully here, writes it, and has it assembled and compared.
+    /// `out` takes the text where no file is named, `say` what is told of it.
+    ///
+    /// # Errors
+    /// A refusal of this host where it cannot run the loop; else what is missing or wrong.
+    pub fn run_with(
+        &self,
+        here: &Here,
+        evaluator: &mut dyn Evaluator,
+        out: &mut dyn Write,
+        say: &mut dyn Write,
+    ) -> anyhow::Result<()> {
+        let found = self.find(here)?;
+        for warning in &found.warnings {
+            writeln!(say, "warning: {warning}")?;
+        }
+        let variant = found.variant;
+        let code = encode::compile(&variant).with_context(|| variant.to_string())?;
+        verify(&variant, &code, here, evaluator)?;
+        let symbol = self.symbol.clone().unwrap_or_else(|| default_symbol(variant.op));
+        let header = self.header(&found, here, &symbol);
+        let export = Export { code: &code, variant: &variant, symbol: &symbol, header: &header };
+        let text = export.asm()?;
+        let file = self.file();
+        let written = match &file {
+            None => {
+                out.write_all(text.as_bytes())
+                    .and_then(|()| out.flush())
+                    .context("the text cannot be written")?;
+                text
+            }
+            Some(path) => {
+                let named = || format!("{} cannot be written", path.display());
+                std::fs::write(path, &text).with_context(named)?;
+                // What is checked is what others will read.
+                std::fs::read_to_string(path).with_context(named)?
+            }
+        };
+        let place = file.map_or("standard output".into(), |p| p.display().to_string());
+        let checked = check(&written, &symbol, &code)
+            .with_context(|| format!("do not use what was written to {place}"))?;
+        writeln!(say, "{variant} as `{symbol}`: {place}; fully verified here; {checked}")?;
+        if found.provisional {
+            writeln!(say, "provisional: no finished run holds this cell, this is the best so far")?;
+        }
+        Ok(())
+    }
+
+    fn file(&self) -> Option<PathBuf> {
+        (self.output.as_os_str() != "-").then(|| self.output.clone())
+    }
+
+    /// The loop: the named one with what is recorded of it, or a recorded winner.
+    fn find(&self, here: &Here) -> anyhow::Result<Found> {
+        let key = self.host.as_deref().unwrap_or(&here.key);
+        if let Some(variant) = self.variant {
+            let folder = match Folder::of_host(&self.results, key) {
+                Err(e) if self.host.is_some() => return Err(e.into()),
+                folder => folder.ok(),
+            };
+            let recorded = folder.as_ref().map(|f| f.recorded_of(&variant)).transpose()?.flatten();
+            return Ok(match (folder, recorded) {
+                (Some(folder), Some(choice)) => Found::recorded(&folder, choice)?,
+                _ => Found::named(variant),
+            });
+        }
+        let wanted = Wanted {
+            op: self.op.ok_or_else(|| anyhow!("which op? write --op copy or --op zero"))?,
+            size: self.size.ok_or_else(|| anyhow!("which size? write --size 4096"))?,
+            state: self.state.0,
+            drive: self.drive,
+        };
+        let folder = Folder::of_host(&self.results, key).map_err(|e| {
+            anyhow::Error::new(e).context(match self.host {
+                Some(_) => "nothing to export",
+                None => "nothing is recorded of this host (--host KEY takes another one's results)",
+            })
+        })?;
+        let choice = folder.choose(&wanted, self.run.as_deref())?;
+        Found::recorded(&folder, choice)
+    }
+
+    fn header(&self, found: &Found, here: &Here, symbol: &str) -> Header {
+        let mut command = format!("looptune export {} --symbol {symbol}", found.variant);
+        if let Some(path) = self.file() {
+            let _ = write!(command, " -o {}", path.display());
+        }
+        let host = match found.host.as_deref() {
+            Some(other) if other != here.key => {
+                format!("{other}; verified on {}, {}", here.key, here.cpu)
+            }
+            _ => format!("{}, {}", here.key, here.cpu),
+        };
+        let chosen = found.max_regret.map(|regret| {
+            format!("chosen for the least worst regret over all states: {:.1} %", 100.0 * regret)
+        });
+        Header {
+            host,
+            command,
+            found_by: found.found_by.clone(),
+            measured: chosen.into_iter().chain(found.figures.iter().map(figure)).collect(),
+            provisional: found.provisional,
+        }
+    }
+}
+
+/// A loop and what is recorded of it.
+struct Found {
+    variant: Variant,
+    host: Option<String>,
+    found_by: Option<String>,
+    max_regret: Option<f64>,
+    figures: Vec<Figure>,
+    provisional: bool,
+    warnings: Vec<String>,
+}
+
+impl Found {
+    fn named(variant: Variant) -> Found {
+        Found {
+            variant,
+            host: None,
+            found_by: None,
+            max_regret: None,
+            figures: Vec::new(),
+            provisional: false,
+            warnings: Vec::new(),
+        }
+    }
+
+    fn recorded(folder: &Folder, choice: Choice) -> anyhow::Result<Found> {
+        let runs = folder.runs()?.rows;
+        let command = runs.into_iter().find(|r| r.id == choice.run).map(|r| r.command);
+        Ok(Found {
+            variant: choice.variant,
+            host: Some(folder.key().to_string()),
+            found_by: Some(match command {
+                Some(command) => format!("{command} (run {})", choice.run),
+                None => format!("run {}", choice.run),
+            }),
+            max_regret: choice.max_regret,
+            figures: choice.figures,
+            provisional: choice.provisional,
+            warnings: choice.warnings,
+        })
+    }
+}
+
+/// A recorded figure as a line of the header.
+fn figure(figure: &Figure) -> String {
+    let mut line = format!(
+        "{}: {} [{}, {}], {:.1} bytes/cycle",
+        figure.cell,
+        human_ns(figure.ns),
+        human_ns(figure.ci.0),
+        human_ns(figure.ci.1),
+        figure.bytes_per_cycle
+    );
+    if let Some(regret) = figure.regret {
+        let _ = write!(line, ", regret {:.1} %", 100.0 * regret.max(0.0));
+    }
+    for (name, ratio, (low, high)) in &figure.baselines {
+        let _ = write!(line, ", {name} takes {ratio:.3} [{low:.3}, {high:.3}] times as long");
+    }
+    line
+}
+
+/// Full verification on this host.
+fn verify(
+    variant: &Variant,
+    code: &Code,
+    here: &Here,
+    evaluator: &mut dyn Evaluator,
+) -> anyhow::Result<()> {
+    let missing = code.features.minus(here.usable);
+    if !missing.is_empty() {
+        let why: Vec<String> = missing
+            .iter()
+            .map(|feature| {
+                let reason = here.refused.iter().find(|(f, _)| *f == feature);
+                reason.map_or(feature.to_string(), |(_, why)| format!("{feature} ({why})"))
+            })
+            .collect();
+        return unsupported(format!(
+            "this host cannot run {variant}, so it cannot be verified before export: it needs {}",
+            why.join(", ")
+        ));
+    }
+    let bodies = [Body::Machine(code.machine())];
+    let outcome = evaluator.verify(variant.op, &bodies, Check::Full)?;
+    match outcome.into_iter().next() {
+        Some(Ok(())) => Ok(()),
+        Some(Err(failure)) => match failure.kind {
+            FailureKind::Unsupported(why) => {
+                unsupported(format!("this host cannot run {variant}: {why}"))
+            }
+            _ => Err(anyhow!("{variant} is not exported, it failed verification: {failure}")),
+        },
+        None => Err(anyhow!("{variant} is not exported: the worker did not answer")),
+    }
+}

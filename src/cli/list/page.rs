@@ -1,0 +1,399 @@
+//! The page of `looptune list` for people, 100 columns wide.
+
+use comfy_table::{
+    Attribute, Cell, CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table,
+    TableStyle, Width,
+};
+
+use super::{Counted, Listed};
+use crate::host::{Feature, FeatureSet};
+use crate::space::{RULES, check, supported};
+use crate::subject::{
+    Baseline, Class, Count, Encoding, Head, Hint, Op, Order, Prefetch, Side, Store, Tail, Variant,
+};
+use crate::template::{Axes, AxisValue, Family};
+
+/// Columns of the page.
+const WIDTH: u16 = 100;
+
+/// A rule under the header is all the lines a reader needs.
+const STYLE: TableStyle =
+    TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
+
+/// The page. `whole`: families, axes and baselines too, not the search files alone.
+pub(super) fn page(host: FeatureSet, listed: &[Listed], whole: bool) -> String {
+    let mut sections = Vec::new();
+    if whole {
+        sections.push(families());
+        sections.push(axes(host));
+        sections.push(baselines());
+    }
+    sections.push(files(listed));
+    if !whole {
+        sections.extend(listed.iter().map(regions));
+    }
+    sections.push(spaces(listed));
+    sections.push(rules(listed));
+    sections.extend(unsupported(listed));
+    sections.join("\n\n") + "\n"
+}
+
+fn table(header: &[&str]) -> Table {
+    let mut table = Table::new();
+    table
+        .load_style(STYLE)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_width(WIDTH)
+        .set_header(header.iter().map(|h| Cell::new(h).add_attribute(Attribute::Bold)));
+    table
+}
+
+/// Fixes the widths of the first columns; what does not fit is wrapped. The last column has
+/// the rest of the page, less one place between columns.
+fn widths(table: &mut Table, first: &[u16]) {
+    let used = first.iter().sum::<u16>() + table.column_count().saturating_sub(1) as u16;
+    let last = WIDTH.saturating_sub(used).max(20);
+    let columns = first.iter().copied().chain([last]);
+    table.set_constraints(columns.map(|w| ColumnConstraint::Absolute(Width::Fixed(w))));
+}
+
+fn families() -> String {
+    let mut table = table(&["family", "classes", "encoding", "why"]);
+    for family in Family::embedded() {
+        table.add_row([
+            family.name,
+            Class::summary(&family.axes.classes),
+            Encoding::summary(&family.axes.encodings),
+            family.why,
+        ]);
+    }
+    widths(&mut table, &[10, 13, 10]);
+    table.trim_fmt()
+}
+
+/// An axis with what this host can have of it.
+pub(super) struct AxisRow {
+    /// Key in files.
+    pub(super) key: &'static str,
+    /// Values that some variant here has, short.
+    pub(super) summary: String,
+    /// The same, all of them.
+    pub(super) values: Vec<String>,
+    /// Values that no variant here can have.
+    pub(super) refused: Vec<String>,
+    /// What an id means that names none.
+    pub(super) default: &'static str,
+}
+
+/// Every axis, with what this host can have of it.
+pub(super) fn axis_rows(host: FeatureSet) -> Vec<AxisRow> {
+    let all = Axes::all();
+    let runs = |v: &Variant| check(v).is_ok() && supported(v, &host).is_ok();
+    let encoded = |class: Class, encoding: Encoding| {
+        runs(&Variant { encoding, ..Variant::new(Op::Copy, class) })
+    };
+    let hinted = |hint: Option<Hint>| {
+        let prefetch = hint.map(|hint| Prefetch { hint, distance: 64, side: Side::Dst });
+        runs(&Variant { prefetch, ..Variant::new(Op::Copy, Class::R64) })
+    };
+    let here = Axes {
+        classes: kept(&all.classes, |c| all.encodings.iter().any(|e| encoded(c, *e))),
+        encodings: kept(&all.encodings, |e| all.classes.iter().any(|c| encoded(*c, e))),
+        hints: kept(&all.hints, hinted),
+        ..all.clone()
+    };
+    all.listing()
+        .into_iter()
+        .zip(here.listing())
+        .map(|(all, here)| AxisRow {
+            key: all.key,
+            refused: all.values.into_iter().filter(|v| !here.values.contains(v)).collect(),
+            summary: here.summary,
+            values: here.values,
+            default: default_of(all.key),
+        })
+        .collect()
+}
+
+fn kept<T: Copy>(values: &[T], keep: impl Fn(T) -> bool) -> Vec<T> {
+    values.iter().copied().filter(|v| keep(*v)).collect()
+}
+
+/// What an id means that does not name the axis.
+fn default_of(key: &str) -> &'static str {
+    match key {
+        "class" => "always named",
+        "encoding" => "ymm vex, zmm evex, else legacy",
+        "unroll" => "1",
+        "order" => Order::Pair.word(),
+        "align" => "a1, where it falls",
+        "store" => Store::Plain.word(),
+        "hint" => "none",
+        "distance" => "named with the hint",
+        "side" => "copy src, zero dst",
+        "count" => Count::Cmp.word(),
+        "head" => "dst if the store wants it, else none",
+        "tail" => "rep classes rep, else overlap",
+        _ => "",
+    }
+}
+
+/// How ids write a value of the axis.
+fn token_of(key: &str) -> String {
+    match key {
+        "class" => "zero/ymm".into(),
+        "encoding" => Encoding::Evex.word().into(),
+        "unroll" => "u4".into(),
+        "order" => Order::Batch.word().into(),
+        "align" => "a64+32".into(),
+        "store" => Store::Nt.word().into(),
+        "hint" | "distance" => "pf-t0@256".into(),
+        "side" => "pf-t0@256-both".into(),
+        "count" => Count::Dec.word().into(),
+        "head" => Head::Dst.word().into(),
+        "tail" => Tail::Rep.word().into(),
+        _ => String::new(),
+    }
+}
+
+fn axes(host: FeatureSet) -> String {
+    let mut table = table(&["axis", "values here", "not here", "in an id", "default"]);
+    for row in axis_rows(host) {
+        table.add_row([
+            row.key.to_string(),
+            row.summary,
+            row.refused.join(" "),
+            token_of(row.key),
+            row.default.to_string(),
+        ]);
+    }
+    widths(&mut table, &[10, 32, 10, 16]);
+    let legend = " a64+*: the loop top at every skew modulo 64, in files too; distances in bytes";
+    format!("{}\n{legend}", table.trim_fmt())
+}
+
+/// What a baseline is.
+pub(super) fn baseline_meaning(baseline: Baseline) -> String {
+    match baseline {
+        Baseline::Libc => "memcpy or memset of the C library that runs here".into(),
+        Baseline::Rep => {
+            let ids: Vec<String> = Op::ALL
+                .iter()
+                .filter_map(|op| baseline.as_variant(*op))
+                .map(|v| v.to_string())
+                .collect();
+            format!("the bare string instruction: {}", ids.join(" or "))
+        }
+    }
+}
+
+fn baselines() -> String {
+    let mut table = table(&["baseline", "what it is"]);
+    for baseline in Baseline::ALL {
+        table.add_row([baseline.word().to_string(), baseline_meaning(*baseline)]);
+    }
+    widths(&mut table, &[10]);
+    table.trim_fmt()
+}
+
+fn files(listed: &[Listed]) -> String {
+    let mut table = table(&["search file", "what it is for"]);
+    for Listed { file, .. } in listed {
+        table.add_row([&file.name, &file.description]);
+    }
+    let name = column(listed.iter().map(|l| l.file.name.as_str()), "search file");
+    widths(&mut table, &[name]);
+    table.trim_fmt()
+}
+
+/// Width of a column of names: the longest and its padding, up to a third of the page.
+fn column<'a>(names: impl Iterator<Item = &'a str>, header: &'a str) -> u16 {
+    let longest = names.chain([header]).map(|n| n.chars().count()).max().unwrap_or(0);
+    u16::try_from(longest + 2).unwrap_or(WIDTH).min(WIDTH / 3)
+}
+
+fn regions(listed: &Listed) -> String {
+    let mut table = table(&["region", "points", "why"]);
+    for (nth, region) in listed.file.regions.iter().enumerate() {
+        let points = region.axes.iter().map(Axes::product).sum();
+        table.add_row([(nth + 1).to_string(), grouped(points), region.why.clone()]);
+    }
+    right_from(&mut table, 0, 2);
+    widths(&mut table, &[8, 10]);
+    table.trim_fmt()
+}
+
+/// Each space with the name of its file and op.
+fn counted(listed: &[Listed]) -> impl Iterator<Item = (String, &Counted)> {
+    listed.iter().flat_map(|l| {
+        l.spaces.iter().map(move |s| {
+            let name = if l.file.name == s.op.word() || l.spaces.len() == 1 {
+                l.file.name.clone()
+            } else {
+                format!("{}, {}", l.file.name, s.op)
+            };
+            (name, s)
+        })
+    })
+}
+
+fn spaces(listed: &[Listed]) -> String {
+    let header =
+        ["space", "points", "excluded", "repeated", "legal", "by code", "run here", "by code"];
+    let mut table = table(&header);
+    for (name, space) in counted(listed) {
+        let excluded: u64 = space.here.excluded.iter().map(|(_, n)| n).sum();
+        let numbers = [
+            space.here.points,
+            excluded,
+            space.here.repeated,
+            space.here.legal,
+            space.distinct as u64,
+            space.here.variants.len() as u64,
+            space.distinct_here as u64,
+        ];
+        table.add_row(
+            std::iter::once(Cell::new(name)).chain(numbers.map(|n| Cell::new(grouped(n)))),
+        );
+    }
+    right_from(&mut table, 1, header.len());
+    let legend = " repeated: in an earlier region of the file; by code: distinct machine code";
+    format!("{}\n{legend}", table.trim_fmt())
+}
+
+fn right_from(table: &mut Table, from: usize, to: usize) {
+    for i in from..to {
+        if let Some(column) = table.column_mut(i) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+}
+
+fn rules(listed: &[Listed]) -> String {
+    let spaces: Vec<(String, &Counted)> =
+        counted(listed).filter(|(_, s)| !s.here.excluded.is_empty()).collect();
+    let mut header = vec!["excluded by rule"];
+    header.extend(spaces.iter().map(|(name, _)| name.as_str()));
+    header.push("why");
+    let mut table = table(&header);
+    let mut unused = Vec::new();
+    for rule in RULES {
+        let counts: Vec<u64> = spaces
+            .iter()
+            .map(|(_, s)| {
+                s.here.excluded.iter().find(|(r, _)| *r == rule).map_or(0, |(_, count)| *count)
+            })
+            .collect();
+        if counts.iter().all(|count| *count == 0) {
+            unused.push(rule.name);
+            continue;
+        }
+        let counts = counts.into_iter().map(|n| match n {
+            0 => String::new(),
+            n => grouped(n),
+        });
+        table.add_row(
+            std::iter::once(rule.name.to_string())
+                .chain(counts)
+                .chain(std::iter::once(rule.reason.to_string())),
+        );
+    }
+    right_from(&mut table, 1, header.len() - 1);
+    let names = 28;
+    let mut columns = vec![names];
+    columns
+        .extend(spaces.iter().map(|(name, _)| column(std::iter::once(name.as_str()), "123,456")));
+    widths(&mut table, &columns);
+    let unused = wrapped(&format!("broken by none of these points: {}", unused.join(", ")));
+    format!("{}\n{unused}", table.trim_fmt())
+}
+
+fn unsupported(listed: &[Listed]) -> Option<String> {
+    let mut table = table(&["not on this host", "variants", "needs"]);
+    for (name, space) in counted(listed) {
+        for (reason, count) in &space.here.unsupported {
+            table.add_row([name.clone(), grouped(*count), features(reason.missing)]);
+        }
+    }
+    right_from(&mut table, 1, 2);
+    widths(&mut table, &[28, 10]);
+    (table.row_count() > 0).then(|| table.trim_fmt())
+}
+
+fn features(set: FeatureSet) -> String {
+    set.iter().map(Feature::word).collect::<Vec<_>>().join(" ")
+}
+
+/// A paragraph in the page's width, indented as the cells of a table are.
+fn wrapped(text: &str) -> String {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let last = lines.last_mut().expect("there is a first line from the start");
+        if last.chars().count() + 1 + word.chars().count() > usize::from(WIDTH) {
+            lines.push(format!(" {word}"));
+        } else {
+            last.push(' ');
+            last.push_str(word);
+        }
+    }
+    lines.join("\n")
+}
+
+/// A number with its thousands apart.
+fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut grouped = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::count;
+    use super::*;
+    use crate::search::SearchFile;
+
+    fn old_host() -> FeatureSet {
+        [Feature::Mmx, Feature::Sse, Feature::Sse2].into_iter().collect()
+    }
+
+    #[test]
+    fn the_page_fits_its_width_and_tells_everything() {
+        let listed: Vec<Listed> =
+            SearchFile::embedded().into_iter().map(|f| count(f, old_host())).collect();
+        let page = page(old_host(), &listed, true);
+        for line in page.lines() {
+            assert!(line.chars().count() <= usize::from(WIDTH), "{line}");
+        }
+        for rule in RULES {
+            assert!(page.contains(rule.name), "{} is not told", rule.name);
+        }
+        for family in Family::embedded() {
+            assert!(page.contains(&format!(" {} ", family.name)));
+        }
+        assert!(page.contains("avx512f avx512vl"));
+        assert!(page.contains("libc") && page.contains("copy/rep8 or zero/rep8"));
+    }
+
+    #[test]
+    fn axes_show_what_an_old_host_lacks() {
+        let rows = axis_rows(old_host());
+        let refused = |key| &rows.iter().find(|r| r.key == key).unwrap().refused;
+        assert_eq!(*refused("class"), ["ymm", "zmm"]);
+        assert_eq!(*refused("encoding"), ["vex", "evex"]);
+        assert_eq!(*refused("hint"), ["w"]);
+        assert!(rows.iter().all(|r| !r.default.is_empty() && !token_of(r.key).is_empty()));
+    }
+
+    #[test]
+    fn numbers_are_grouped() {
+        assert_eq!(grouped(7), "7");
+        assert_eq!(grouped(1234), "1,234");
+        assert_eq!(grouped(1_234_567), "1,234,567");
+    }
+}

@@ -1,0 +1,146 @@
+//! `looptune search`
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use anyhow::Context as _;
+use clap::Args;
+
+use super::arguments::{self, Drives, Sizes, States, Weights};
+use super::exit::{unsupported, usage};
+use super::progress::{Both, ProgressLine};
+use super::session::{Session, command_line};
+use crate::report;
+use crate::results::{Journal, ResultsError};
+use crate::search::{
+    Budget, Question, SearchFile, SizePlan, compile_all, fresh_seed, plan, search,
+};
+use crate::space;
+use crate::subject::{Baseline, Op};
+
+/// Arguments of `looptune search`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    looptune search --op zero --size 4096\n  \
+    looptune search --op copy --size 32..4M --budget 3m\n  \
+    looptune search --op zero --size 4k,64k --state l1,dram --json")]
+pub struct SearchArgs {
+    /// What the loop does: copy or zero
+    #[arg(long, value_parser = arguments::op)]
+    op: Op,
+    /// Bytes: 4096, 4k, a list 64,100,4k, a range 32..4M (powers of two) or 32..4M..*4
+    #[arg(long, visible_alias = "sizes", value_parser = arguments::sizes, allow_hyphen_values = true)]
+    size: Option<Sizes>,
+    /// Where the lines are when a call starts: l1, l2, llc, dram [default: all that exist]
+    #[arg(long, visible_alias = "states", value_parser = arguments::states)]
+    state: Option<States>,
+    /// How calls follow: throughput, chained [default: both below 256 bytes]
+    #[arg(long, visible_alias = "drives", value_parser = arguments::drives)]
+    drive: Option<Drives>,
+    /// For the whole command: a time such as 10s, or a number of samples [default: 2s a cell]
+    #[arg(long, value_parser = Budget::parse, allow_hyphen_values = true)]
+    budget: Option<Budget>,
+    /// Seed of everything drawn [default: drawn, and printed]
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Importance of states for the robust choice, as in l1=3,dram=1
+    #[arg(long, value_parser = arguments::weights)]
+    weights: Option<Weights>,
+    /// Search file (a path or a built-in name): narrows the axes, may set sizes and states
+    #[arg(long, value_name = "FILE")]
+    space: Option<String>,
+    /// Folder of the results
+    #[arg(long, value_name = "DIR", default_value = "results")]
+    results: PathBuf,
+    /// One JSON document on stdout, nothing else there
+    #[arg(long)]
+    json: bool,
+    /// No progress on stderr
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+pub(super) fn run(args: &SearchArgs, runner: Option<&str>) -> anyhow::Result<()> {
+    let started = Instant::now();
+    let file = match &args.space {
+        Some(name) => SearchFile::open(name)?,
+        None => SearchFile::default_for(args.op),
+    };
+    if !file.ops.contains(&args.op) {
+        return usage(format!("the search file `{}` is not for {}", file.name, args.op));
+    }
+    let mut session = Session::new(runner)?;
+    let question = question(args, &file)?;
+    let plans = plan(&question, &session.host.caches);
+    refuse_empty(&plans)?;
+
+    let usable = session.host.usable;
+    let mut points = file.space(args.op).legal();
+    points.retain(|v| space::supported(v, &usable).is_ok());
+    let candidates = compile_all(points)?;
+    if candidates.is_empty() {
+        return unsupported(format!(
+            "the search file `{}` has no loop that this host can run; `looptune list --space FILE` says why",
+            file.name
+        ));
+    }
+    let command = command_line();
+    let tell = |trouble: &ResultsError| eprintln!("looptune: {trouble}");
+    let host = &session.host;
+    let mut journal = Journal::open(&args.results, &host.key, host, question.seed, &command, tell)?;
+    let mut line = ProgressLine::new(args.quiet);
+    let outcome = search(
+        &question,
+        &plans,
+        &candidates,
+        file.strategy,
+        host.tsc.calibrated_hz,
+        started,
+        &mut session.client,
+        &mut Both(&mut journal, &mut line),
+    );
+    line.finish();
+    let outcome = outcome?;
+    let kept = journal.finish_search(&outcome);
+
+    let facts = session.facts(args.op);
+    let mut out = std::io::stdout().lock();
+    if args.json {
+        let document = report::outcome_json(&outcome, &facts);
+        writeln!(out, "{}", serde_json::to_string_pretty(&document)?)?;
+    } else {
+        write!(out, "{}", report::outcome(&outcome, &facts))?;
+    }
+    out.flush().context("cannot write to stdout")?;
+    // Told after the page, so that a full disk does not cost the answer.
+    Ok(kept?)
+}
+
+fn question(args: &SearchArgs, file: &SearchFile) -> anyhow::Result<Question> {
+    let Some(sizes) = args.size.as_ref().map(|s| s.0.clone()).or_else(|| file.sizes.clone()) else {
+        return usage("which size? Write --size 4096, a list such as 64,100,4k or a range 32..4M");
+    };
+    Ok(Question {
+        op: args.op,
+        sizes,
+        states: args.state.as_ref().map(|s| s.0.clone()).or_else(|| file.states.clone()),
+        drives: args.drive.as_ref().map(|d| d.0.clone()).or_else(|| file.drives.clone()),
+        budget: args.budget.or(file.budget),
+        seed: args.seed.unwrap_or_else(fresh_seed),
+        baselines: Baseline::ALL.to_vec(),
+        weights: args.weights.as_ref().map(|w| w.0.clone()).unwrap_or_default(),
+    })
+}
+
+/// A question without a single cell is a mistake, and the reasons say which.
+fn refuse_empty(plans: &[SizePlan]) -> anyhow::Result<()> {
+    if plans.iter().any(|p| !p.cells.is_empty()) {
+        return Ok(());
+    }
+    let reasons: Vec<String> = plans
+        .iter()
+        .flat_map(|p| p.absent.iter().map(|(state, why)| format!("{} {state}: {why}", p.size)))
+        .collect();
+    unsupported(format!("nothing to measure: {}", reasons.join("; ")))
+}

@@ -1,0 +1,85 @@
+//! What a subcommand that measures needs: the host, a worker, and Ctrl-C.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::Context as _;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
+
+use super::exit::usage;
+use crate::host::{Feature, Host};
+use crate::report::{Facts, Limit};
+use crate::subject::Op;
+use crate::units::human_size;
+use crate::worker::{Client, ClientOptions};
+
+/// The host and a worker on it.
+pub(super) struct Session {
+    pub(super) host: Host,
+    pub(super) client: Client,
+}
+
+impl Session {
+    /// Looks at the host and prepares a worker (which starts when it is first needed).
+    pub(super) fn new(runner: Option<&str>) -> anyhow::Result<Session> {
+        let interrupted = Arc::new(AtomicBool::new(false));
+        for signal in [SIGINT, SIGTERM] {
+            // The second signal ends the process at once.
+            flag::register_conditional_shutdown(signal, 1, Arc::clone(&interrupted))?;
+            flag::register(signal, Arc::clone(&interrupted))?;
+        }
+        let mut command: Vec<String> = Vec::new();
+        if let Some(runner) = runner {
+            command.extend(runner.split_whitespace().map(String::from));
+            if command.is_empty() {
+                return usage("--worker-runner is empty; write a command such as 'qemu-x86_64'");
+            }
+        }
+        let own = std::env::current_exe().context("cannot tell where this program is")?;
+        command.push(own.to_string_lossy().into_owned());
+        let host = Host::detect();
+        let client = Client::new(ClientOptions {
+            command,
+            deadline: ClientOptions::DEADLINE,
+            fingerprint: Some(host.fingerprint()),
+            interrupted: Some(interrupted),
+        });
+        Ok(Session { host, client })
+    }
+
+    /// What a report says of host and command.
+    pub(super) fn facts(&self, op: Op) -> Facts {
+        let host = &self.host;
+        // The limit of the widest store that this host has, whatever a loop uses: the share
+        // of it is what a better loop could still gain.
+        let widest = [(Feature::Avx512f, 64), (Feature::Avx, 32), (Feature::Sse2, 16)];
+        let widest = widest.iter().find(|(f, _)| host.usable.contains(*f)).map_or(8, |w| w.1);
+        let port = match op {
+            Op::Zero => host.store_limit(widest),
+            Op::Copy => host.copy_limit(widest),
+        };
+        Facts {
+            command: command_line(),
+            host_key: host.key.clone(),
+            cpu: host.cpu.brand.clone(),
+            features: host.usable.iter().map(|f| f.word().to_string()).collect(),
+            libc: host.conditions.clib.glibc.as_ref().map(|v| {
+                match host.conditions.clib.nt_threshold {
+                    Some(bytes) => format!("glibc {v} (non-temporal from {})", human_size(bytes)),
+                    None => format!("glibc {v}"),
+                }
+            }),
+            limit: Some(Limit { bytes_per_cycle: port.bytes_per_cycle, why: port.why }),
+        }
+    }
+}
+
+/// The command as typed, the program by its name alone.
+pub(super) fn command_line() -> String {
+    let mut words: Vec<String> = std::env::args().collect();
+    if let Some(first) = words.first_mut() {
+        *first = "looptune".into();
+    }
+    words.join(" ")
+}

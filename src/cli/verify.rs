@@ -1,0 +1,120 @@
+//! `looptune verify`
+
+use std::io::Write;
+use std::time::Instant;
+
+use clap::Args;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use super::arguments;
+use super::bench::entrant;
+use super::exit::usage;
+use super::session::Session;
+use crate::search::{compile_all, fresh_seed};
+use crate::space;
+use crate::subject::{Op, Subject};
+use crate::trial::{Body, Check, Evaluator};
+
+/// Random variants where nothing is asked.
+const RANDOM: usize = 1000;
+
+/// Bodies in one request.
+const BATCH: usize = 256;
+
+/// Size that the quick verification tries beside the boundaries, bytes.
+const QUICK_SIZE: u64 = 4096;
+
+/// Arguments of `looptune verify`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    looptune verify zero/ymm/u4/nt copy/rep8     these, thoroughly\n  \
+    looptune verify --random 20000               random legal variants, quickly\n  \
+    looptune verify --random 2000 --full         random legal variants, thoroughly")]
+pub struct VerifyArgs {
+    /// Variants, baselines and functions as path.so:symbol
+    #[arg(value_parser = arguments::subject)]
+    subjects: Vec<Subject>,
+    /// Random legal variants of all axes, both ops [default without subjects: 1000]
+    #[arg(long, value_name = "N")]
+    random: Option<usize>,
+    /// The full verification for random variants too
+    #[arg(long)]
+    full: bool,
+    /// The op, for baselines and foreign functions
+    #[arg(long, value_parser = arguments::op)]
+    op: Option<Op>,
+    /// Seed of the random variants
+    #[arg(long)]
+    seed: Option<u64>,
+}
+
+pub(super) fn run(args: &VerifyArgs, runner: Option<&str>) -> anyhow::Result<()> {
+    let mut session = Session::new(runner)?;
+    let mut wrong = 0;
+    let mut out = std::io::stdout().lock();
+    if !args.subjects.is_empty() {
+        for subject in &args.subjects {
+            let Some(op) = subject.op().or(args.op) else {
+                return usage(format!("`{subject}` serves several ops; say which with --op"));
+            };
+            let body = entrant(subject, op, &session)?.member.body;
+            let outcome = session.client.verify(op, &[body], Check::Full)?.remove(0);
+            match outcome {
+                Ok(()) => writeln!(out, "{subject}: right ({op}, full set)")?,
+                Err(failure) => {
+                    wrong += 1;
+                    writeln!(out, "{subject}: {failure}")?;
+                }
+            }
+        }
+    }
+    let random = args.random.or(args.subjects.is_empty().then_some(RANDOM));
+    if let Some(count) = random {
+        wrong += run_random(args, count, &mut session, &mut out)?;
+    }
+    if wrong > 0 {
+        anyhow::bail!("{wrong} failed");
+    }
+    Ok(())
+}
+
+/// Verifies random variants; gives the number that failed.
+fn run_random(
+    args: &VerifyArgs,
+    count: usize,
+    session: &mut Session,
+    out: &mut impl Write,
+) -> anyhow::Result<u64> {
+    let seed = args.seed.unwrap_or_else(fresh_seed);
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let features = session.host.usable;
+    let check = if args.full { Check::Full } else { Check::Quick { size: QUICK_SIZE } };
+    let ops: Vec<Op> = args.op.map_or_else(|| Op::ALL.to_vec(), |op| vec![op]);
+    let (mut verified, mut wrong, mut seconds) = (0, 0, 0.0);
+    for (i, op) in ops.iter().enumerate() {
+        let share = count / ops.len() + usize::from(i < count % ops.len());
+        let variants = space::random(*op, &features, share, &mut rng);
+        let candidates = compile_all(variants)?;
+        let started = Instant::now();
+        for batch in candidates.chunks(BATCH) {
+            let bodies: Vec<Body> = batch.iter().map(|c| c.body.clone()).collect();
+            let outcomes = session.client.verify(*op, &bodies, check)?;
+            for (candidate, outcome) in batch.iter().zip(outcomes) {
+                verified += 1;
+                if let Err(failure) = outcome {
+                    wrong += 1;
+                    writeln!(out, "{}: {failure}", candidate.variant)?;
+                }
+            }
+        }
+        seconds += started.elapsed().as_secs_f64();
+    }
+    let set = if args.full { "full" } else { "quick" };
+    writeln!(
+        out,
+        "{verified} random variants ({set} set, seed {seed}): {wrong} wrong, {:.0} a second",
+        f64::from(verified) / seconds.max(1e-9)
+    )?;
+    Ok(wrong)
+}

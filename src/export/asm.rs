@@ -1,0 +1,208 @@
+//! Assembly source in AT&T syntax, for GNU as and clang.
+
+use super::error::ExportError;
+use super::symbol::check_symbol;
+use crate::encode::Code;
+use crate::print;
+use crate::subject::{Op, Variant};
+use crate::trial::Contract;
+
+const TEMPLATE: &str = include_str!("../../templates/export/asm.S.j2");
+
+/// Columns of the header comment's text.
+const WIDTH: usize = 88;
+
+/// What the header comment says besides what follows from the code.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Header {
+    /// The host it was tuned on, key and processor, for people.
+    pub host: String,
+    /// The command that writes this file again.
+    pub command: String,
+    /// The run that found it, its command; `None` for a variant that a person named.
+    pub found_by: Option<String>,
+    /// Measured figures with intervals, a line each; empty where none are recorded.
+    pub measured: Vec<String>,
+    /// Whether they are those of a run that was cut off.
+    pub provisional: bool,
+}
+
+/// A loop to write.
+#[derive(Clone, Copy, Debug)]
+pub struct Export<'a> {
+    /// Its code.
+    pub code: &'a Code,
+    /// Its id.
+    pub variant: &'a Variant,
+    /// Name of the function.
+    pub symbol: &'a str,
+    /// What is said about it.
+    pub header: &'a Header,
+}
+
+impl Export<'_> {
+    /// The source text of a `.S` file, which is also a right `.s` file.
+    ///
+    /// # Errors
+    /// Where the symbol is no name.
+    pub fn asm(&self) -> Result<String, ExportError> {
+        check_symbol(self.symbol)?;
+        let mut environment = minijinja::Environment::new();
+        environment.set_undefined_behavior(minijinja::UndefinedBehavior::Strict);
+        environment.add_template("asm.S", TEMPLATE)?;
+        let purpose = match self.variant.op {
+            Op::Copy => "void *(void *dst, const void *src, size_t n), copies n bytes, returns dst",
+            Op::Zero => "void *(void *dst, size_t n), zeroes n bytes, returns dst",
+        };
+        let body = print::gas_body(self.code, &format!(".L{}_", self.symbol));
+        let body: Vec<String> = body.iter().map(ToString::to_string).collect();
+        let about: Vec<String> =
+            self.about().iter().map(|line| comment(&format!(" * {line}"))).collect();
+        let mut text = environment.get_template("asm.S")?.render(minijinja::context! {
+            symbol => self.symbol,
+            purpose,
+            about,
+            body,
+        })?;
+        // The template engine drops the last newline of a template.
+        text.push('\n');
+        Ok(text)
+    }
+
+    fn about(&self) -> Vec<String> {
+        let header = self.header;
+        let mut lines = Vec::new();
+        let mut item = |name: &str, text: &str| {
+            for (i, line) in wrap(text, WIDTH - 11).into_iter().enumerate() {
+                lines.push(format!("{:<10} {line}", if i == 0 { name } else { "" }));
+            }
+        };
+        item("variant", &self.variant.to_string());
+        item("host", &header.host);
+        item("made by", &header.command);
+        if let Some(found_by) = &header.found_by {
+            item("found by", found_by);
+        }
+        match header.measured.split_first() {
+            None => item("measured", "not measured"),
+            Some((first, rest)) => {
+                item("measured", first);
+                rest.iter().for_each(|line| item("", line));
+            }
+        }
+        if header.provisional {
+            item("", "provisional: the run was cut off, this was the best so far");
+        }
+        item("contract", contract(self.code.contract));
+        item("needs", &self.needs());
+        item("size", &format!("{} bytes", self.code.bytes.len()));
+        item("alignment", &self.alignment());
+        lines
+    }
+
+    fn needs(&self) -> String {
+        let features: Vec<&str> = self.code.features.iter().map(|f| f.word()).collect();
+        if features.is_empty() { "any x86-64 processor".into() } else { features.join(" ") }
+    }
+
+    fn alignment(&self) -> String {
+        let entry = "the entry stands at a multiple of 64 (.p2align 6), as it did when timed";
+        match &self.code.loop_range {
+            None => format!("{entry}; keep it."),
+            Some(range) => format!(
+                "{entry}; this puts the top of the main loop at {} modulo 64. Keep both: the \
+                 figures hold for these addresses.",
+                range.start % 64
+            ),
+        }
+    }
+}
+
+fn contract(contract: Contract) -> &'static str {
+    match contract {
+        Contract::User => {
+            "System V ABI; no callee-saved register touched; DF clear and x87/MMX empty on entry \
+             and return; MXCSR and control words unchanged; upper vector halves left clean; any \
+             n, any alignment; buffers of a copy must not overlap"
+        }
+    }
+}
+
+/// Text that cannot end its comment.
+fn comment(text: &str) -> String {
+    let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    text.replace("*/", "* /").replace("/*", "/ *").trim_end().to_string()
+}
+
+/// Breaks a text at spaces into lines of at most `width` characters; a longer word stands
+/// alone.
+fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.last_mut().expect("there is a line from the start");
+        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > width {
+            lines.push(word.to_string());
+        } else {
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::encode::compile;
+
+    fn text(variant: &str, header: &Header) -> String {
+        let variant: Variant = variant.parse().unwrap();
+        let code = compile(&variant).unwrap();
+        Export { code: &code, variant: &variant, symbol: "f", header }.asm().unwrap()
+    }
+
+    #[test]
+    fn the_head_says_what_is_known_and_cannot_end_its_comment() {
+        let header = Header {
+            host: "amd-25-1-1-3fa2c1, AMD EPYC".into(),
+            command: "looptune export x -o */nop/*.S\n\tud2".into(),
+            found_by: Some("looptune search (run 1)".into()),
+            measured: vec!["zero 4096 l1: 42.1 ns".into(), "zero 4096 dram: 611 ns".into()],
+            provisional: true,
+        };
+        let text = text("zero/ymm/u4/a64", &header);
+        for part in [
+            "variant    zero/ymm/u4/a64",
+            "host       amd-25-1-1-3fa2c1",
+            "* /nop/ *.S  ud2",
+            "found by   looptune search",
+            "zero 4096 dram",
+            "provisional",
+            "System V ABI",
+            "needs      avx",
+            "top of the main loop at 0 modulo 64",
+        ] {
+            assert!(text.contains(part), "{part} in\n{text}");
+        }
+        assert_eq!(text.matches("*/").count(), text.matches("/*").count());
+        assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+        assert!(text.ends_with("@progbits\n"));
+    }
+
+    #[test]
+    fn without_figures_it_says_so() {
+        assert!(text("zero/rep8", &Header::default()).contains("measured   not measured"));
+    }
+
+    #[test]
+    fn what_surrounds_the_code_is_stable() {
+        let text = text("zero/rep8", &Header::default());
+        let (before, rest) = text.split_once("\t.cfi_startproc\n").unwrap();
+        let (_, after) = rest.split_once("\t.cfi_endproc\n").unwrap();
+        let before = before.lines().filter(|line| !line.contains("size  "));
+        let before = before.collect::<Vec<_>>().join("\n");
+        insta::assert_snapshot!(format!("{before}\n(code)\n{after}"));
+    }
+}

@@ -1,0 +1,118 @@
+//! The page and the document of a bench.
+
+use serde_json::{Value, json};
+
+use super::facts::Facts;
+use super::grid::{Grid, Side, WIDTH};
+use super::text::{NONE, fold, fold_id, ns_ci, percent, ratio_ci, state};
+use crate::search::{Row, RowTimes};
+use crate::subject::Cell;
+use crate::units::{human_ns, human_size};
+
+/// Columns that figures leave to names.
+const NAME_WIDTH: usize = 34;
+
+/// One cell of a bench.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BenchCell {
+    /// Where.
+    pub cell: Cell,
+    /// Subjects in the order they were named; the first is the reference.
+    pub rows: Vec<Row>,
+}
+
+/// What a bench found, for people: one table a cell.
+pub fn bench(cells: &[BenchCell], facts: &Facts) -> String {
+    let host = format!("{} ({})", facts.cpu, facts.host_key);
+    let mut text = format!("{}\n", fold(&host, usize::from(WIDTH), 2));
+    for cell in cells {
+        let c = &cell.cell;
+        text.push_str(&format!("\n{} {} in {}\n\n", c.op, human_size(c.size), state(c)));
+        text.push_str(&table(cell, facts));
+        let failures = cell.rows.iter().filter_map(|r| Some((r, r.result.as_ref().err()?)));
+        for (row, failure) in failures {
+            let line = format!("{}: {failure}", row.subject);
+            text.push_str(&format!("  {}\n", fold(&line, usize::from(WIDTH) - 2, 4)));
+        }
+    }
+    text.push_str("\nRatio: the first row's time over the row's; above 1 the row is faster.\n");
+    if let Some(limit) = &facts.limit {
+        let line = format!("Limit: {:.0} B/cycle: {}", limit.bytes_per_cycle, limit.why);
+        text.push_str(&format!("{}\n", fold(&line, usize::from(WIDTH), 7)));
+    }
+    text
+}
+
+fn table(cell: &BenchCell, facts: &Facts) -> String {
+    let mut columns = vec![
+        ("subject", Side::Left),
+        ("time", Side::Right),
+        ("95 % interval", Side::Left),
+        ("B/cycle", Side::Right),
+    ];
+    if facts.limit.is_some() {
+        columns.push(("of limit", Side::Right));
+    }
+    columns.extend([("ratio", Side::Left), ("verdict", Side::Left)]);
+    let mut grid = Grid::new(&columns);
+    for row in &cell.rows {
+        let mut line = vec![fold_id(&row.subject.to_string(), NAME_WIDTH)];
+        match &row.result {
+            Ok(times) => line.extend(figures(times, facts)),
+            Err(failure) => {
+                line.extend(std::iter::repeat_n(NONE.to_string(), columns.len() - 2));
+                line.push(failure.kind.word().into());
+            }
+        }
+        grid.row(line);
+    }
+    grid.text()
+}
+
+fn figures(times: &RowTimes, facts: &Facts) -> Vec<String> {
+    let mut line =
+        vec![human_ns(times.ns), ns_ci(times.ci), format!("{:.1}", times.bytes_per_cycle)];
+    if let Some(limit) = &facts.limit {
+        line.push(percent(times.bytes_per_cycle / limit.bytes_per_cycle));
+    }
+    line.push(ratio_ci(times.ratio, times.ratio_ci));
+    line.push(times.verdict.to_string());
+    line
+}
+
+/// What a bench found, as one document of schema 1: nanoseconds a call, `ratio` the first
+/// row's time over the row's. A row without times has a `failure` and the verdict `failed`.
+pub fn bench_json(cells: &[BenchCell], facts: &Facts) -> Value {
+    json!({
+        "schema": 1,
+        "command": facts.command,
+        "host": { "key": facts.host_key, "cpu": facts.cpu, "features": facts.features },
+        "cells": cells.iter().map(cell_json).collect::<Vec<_>>(),
+    })
+}
+
+fn cell_json(cell: &BenchCell) -> Value {
+    let rows = cell.rows.iter().map(|row| match &row.result {
+        Ok(t) => json!({
+            "name": row.subject.to_string(),
+            "ns": t.ns,
+            "ci": [t.ci.0, t.ci.1],
+            "bytes_per_cycle": t.bytes_per_cycle,
+            "ratio": t.ratio,
+            "ratio_ci": [t.ratio_ci.0, t.ratio_ci.1],
+            "verdict": t.verdict.word(),
+        }),
+        Err(failure) => json!({
+            "name": row.subject.to_string(),
+            "verdict": "failed",
+            "failure": failure.to_string(),
+        }),
+    });
+    json!({
+        "op": cell.cell.op.word(),
+        "size_bytes": cell.cell.size,
+        "state": cell.cell.state.to_string(),
+        "drive": cell.cell.drive.word(),
+        "rows": rows.collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,211 @@
+//! The page after a search.
+
+use super::facts::Facts;
+use super::grid::{Grid, Side, WIDTH};
+use super::size::one_size;
+use super::sizes::many_sizes;
+use super::text::{count, fold, state};
+use crate::search::{CellOutcome, SearchOutcome, SizeOutcome};
+use crate::units::human_size;
+
+/// Up to this many sizes get their own tables; more are shown by size × state.
+const OWN_TABLES: usize = 2;
+
+/// The page that a person reads after a search: at most 100 columns, no colours.
+pub fn outcome(found: &SearchOutcome, facts: &Facts) -> String {
+    let mut page = heading(found, facts);
+    page.push('\n');
+    page.push_str(&tables(found, facts));
+    page.push_str(&how(found));
+    page.push_str(&notes(found, facts));
+    page
+}
+
+/// The tables of what was found, without heading and notes.
+pub(super) fn tables(found: &SearchOutcome, facts: &Facts) -> String {
+    if found.sizes.len() > OWN_TABLES {
+        return many_sizes(found);
+    }
+    found.sizes.iter().map(|size| one_size(size, facts)).collect()
+}
+
+fn heading(found: &SearchOutcome, facts: &Facts) -> String {
+    let bytes = match found.sizes.as_slice() {
+        [one] => format!("{} bytes", one.size),
+        [first, .., last] => {
+            let (first, last) = (human_size(first.size), human_size(last.size));
+            format!("{first} to {last} bytes, {} sizes", found.sizes.len())
+        }
+        [] => "no size".into(),
+    };
+    let mut host = format!("{} ({})", facts.cpu, facts.host_key);
+    if let Some(libc) = &facts.libc {
+        host.push_str(", ");
+        host.push_str(libc);
+    }
+    let width = usize::from(WIDTH);
+    format!("{}, {bytes}\n{}\n", found.op, fold(&host, width, 2))
+}
+
+/// How the cells were measured: trials, samples, why it ended, what has no time.
+fn how(found: &SearchOutcome) -> String {
+    if found.sizes.len() > OWN_TABLES {
+        return totals(found);
+    }
+    let several = found.sizes.len() > 1;
+    let mut columns = vec![
+        ("measured", Side::Left),
+        ("candidates", Side::Right),
+        ("samples", Side::Right),
+        ("stopped by", Side::Left),
+        ("without a time", Side::Left),
+    ];
+    if several {
+        columns.insert(0, ("size", Side::Right));
+    }
+    let mut grid = Grid::new(&columns);
+    for size in &found.sizes {
+        for cell in &size.cells {
+            let mut row = vec![
+                state(&cell.cell),
+                count(cell.trials),
+                count(cell.samples),
+                cell.stop.to_string(),
+                excluded(cell),
+            ];
+            if several {
+                row.insert(0, human_size(size.size));
+            }
+            grid.row(row);
+        }
+    }
+    format!("{}\n", grid.text())
+}
+
+/// One line instead of a row for each of many cells.
+fn totals(found: &SearchOutcome) -> String {
+    let cells = || found.sizes.iter().flat_map(|size: &SizeOutcome| &size.cells);
+    let sum = |of: fn(&CellOutcome) -> u64| cells().map(of).sum::<u64>();
+    let mut stops: Vec<(String, usize)> = Vec::new();
+    for cell in cells() {
+        let stop = cell.stop.to_string();
+        match stops.iter_mut().find(|(s, _)| *s == stop) {
+            Some((_, n)) => *n += 1,
+            None => stops.push((stop, 1)),
+        }
+    }
+    let stops: Vec<String> = stops.iter().map(|(s, n)| format!("{s} in {n}")).collect();
+    let text = format!(
+        "{} cells, {} candidates timed, {} samples; stopped by {}; without a time: {} unsupported, \
+         {} incorrect, {} crashed, {} hung.",
+        cells().count(),
+        count(sum(|c| c.trials)),
+        count(sum(|c| c.samples)),
+        if stops.is_empty() { "nothing".into() } else { stops.join(", ") },
+        count(sum(|c| c.excluded.unsupported)),
+        count(sum(|c| c.excluded.incorrect)),
+        count(sum(|c| c.excluded.crashed)),
+        count(sum(|c| c.excluded.hung)),
+    );
+    format!("{}\n\n", fold(&text, usize::from(WIDTH), 2))
+}
+
+fn excluded(cell: &CellOutcome) -> String {
+    let e = &cell.excluded;
+    let counts = [
+        (e.unsupported, "unsupported"),
+        (e.incorrect, "incorrect"),
+        (e.crashed, "crashed"),
+        (e.hung, "hung"),
+    ];
+    let told: Vec<String> = counts
+        .iter()
+        .filter(|(n, _)| *n > 0)
+        .map(|(n, what)| format!("{} {what}", count(*n)))
+        .collect();
+    if told.is_empty() { "none".into() } else { told.join(", ") }
+}
+
+/// What a reader must know: warnings, how to read the figures, the seed.
+fn notes(found: &SearchOutcome, facts: &Facts) -> String {
+    let width = usize::from(WIDTH);
+    let mut text = String::new();
+    let mut line = |note: &str| {
+        text.push_str(&fold(note, width, 2));
+        text.push('\n');
+    };
+    for warning in &found.warnings {
+        line(&format!("! {warning}"));
+    }
+    if let Some(limit) = &facts.limit {
+        line(&format!("limit: {:.0} bytes a cycle, {}.", limit.bytes_per_cycle, limit.why));
+    }
+    line(
+        "Brackets hold 95 % intervals. Verdicts are of the baseline against the winner. \
+         Regret: time over the state's best, minus one.",
+    );
+    line(&format!("seed {}, {:.1} s: {}", found.seed, found.seconds, facts.command));
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample;
+    use super::*;
+
+    fn fits(page: &str) {
+        for line in page.lines() {
+            assert!(line.chars().count() <= usize::from(WIDTH), "{line}");
+            assert_eq!(line, line.trim_end());
+        }
+    }
+
+    #[test]
+    fn one_size() {
+        let page = outcome(&sample::search(&[4096]), &sample::facts());
+        fits(&page);
+        insta::assert_snapshot!(page);
+    }
+
+    #[test]
+    fn a_small_size_has_both_drives() {
+        let page = outcome(&sample::search(&[128]), &sample::facts());
+        fits(&page);
+        insta::assert_snapshot!(page);
+    }
+
+    #[test]
+    fn every_state_in_both_drives() {
+        let mut found = sample::search(&[128]);
+        found.sizes = vec![sample::all_cells(128)];
+        let page = outcome(&found, &sample::facts());
+        fits(&page);
+        insta::assert_snapshot!(page);
+    }
+
+    #[test]
+    fn many_sizes_in_one_table() {
+        let page = outcome(&sample::search(&[64, 128, 4096, 1 << 20]), &sample::facts());
+        fits(&page);
+        insta::assert_snapshot!(page);
+    }
+
+    #[test]
+    fn nothing_timed_is_said() {
+        let mut found = sample::search(&[4096]);
+        let size = &mut found.sizes[0];
+        (size.robust, size.best_plain, size.best_nt) = (None, None, None);
+        for cell in &mut size.cells {
+            cell.winner = None;
+            cell.ties.clear();
+            cell.standings.clear();
+            cell.baselines.clear();
+        }
+        let page = outcome(&found, &Facts { limit: None, ..sample::facts() });
+        fits(&page);
+        assert!(page.contains("nothing could be timed"));
+        assert!(page.contains("none was measured in all states"));
+        found.sizes.clear();
+        assert!(outcome(&found, &Facts::default()).contains("no size"));
+    }
+}

@@ -1,0 +1,139 @@
+//! Outcomes for the tests of this module.
+
+use super::facts::{Facts, Limit};
+use crate::search::{
+    BaselineOutcome, BaselineTimes, CellOutcome, Excluded, RegretRow, Robust, SearchOutcome,
+    SizeOutcome, Standing, Stop, Timed,
+};
+use crate::stats::Verdict;
+use crate::subject::{Cell, Drive, Level, Op, State, Variant};
+use crate::trial::{Failure, FailureKind};
+
+pub(super) fn id(text: &str) -> Variant {
+    text.parse().expect("ids of tests are right")
+}
+
+fn timed(text: &str, size: u64, ns: f64) -> Timed {
+    let ci = (ns * 0.995, ns * 1.005);
+    Timed { variant: id(text), ns, ci, bytes_per_cycle: size as f64 / ns / 3.06, code_bytes: 113 }
+}
+
+fn baseline(name: &str, ns: f64, ratio: f64, verdict: Verdict) -> BaselineOutcome {
+    let ratio_ci = (ratio * 0.994, ratio * 1.006);
+    let result = Ok(BaselineTimes { ns, ci: (ns, ns), ratio, ratio_ci, verdict });
+    BaselineOutcome { name: name.into(), result }
+}
+
+fn cell(
+    size: u64,
+    level: Level,
+    drive: Drive,
+    winner: &str,
+    ns: f64,
+    ties: &[&str],
+) -> CellOutcome {
+    let best = timed(winner, size, ns);
+    CellOutcome {
+        cell: Cell::new(Op::Zero, size, State::both(level), drive),
+        trials: 12_012,
+        samples: 40_111,
+        stop: Stop::Budget,
+        standings: vec![Standing {
+            timed: best.clone(),
+            ratio_to_best: 1.0,
+            ratio_ci: (1.0, 1.0),
+            verdict: Verdict::Reference,
+            non_temporal: false,
+        }],
+        winner: Some(best),
+        ties: ties.iter().map(|t| id(t)).collect(),
+        baselines: vec![
+            baseline("libc", ns * 1.1, 1.1, Verdict::Slower),
+            baseline("rep", ns * 1.004, 1.004, Verdict::Tied),
+        ],
+        excluded: Excluded { unsupported: 1212, incorrect: 3, crashed: 0, hung: 0 },
+        cycles_per_ns: 3.06,
+    }
+}
+
+fn robust(text: &str, cells: &[CellOutcome], regrets: &[f64]) -> Robust {
+    Robust {
+        variant: id(text),
+        max_regret: regrets.iter().copied().fold(0.0, f64::max),
+        by_cell: cells
+            .iter()
+            .zip(regrets)
+            .map(|(c, r)| RegretRow { cell: c.cell, regret: *r, ci: (*r, *r) })
+            .collect(),
+    }
+}
+
+pub(super) fn size(size: u64) -> SizeOutcome {
+    use Drive::{Chained, Throughput};
+    let scale = size as f64 / 4096.0;
+    let mut cells = vec![cell(
+        size,
+        Level::L1,
+        Throughput,
+        "zero/ymm/u4/a64",
+        42.1 * scale,
+        &["zero/ymm/u8/a64", "zero/xmm/u8/a64+32", "zero/ymm/u2/a64", "zero/ymm/u6", "zero/ymm/u3"],
+    )];
+    if size < 256 {
+        cells.push(cell(size, Level::L1, Chained, "zero/r64/u2", 60.0 * scale, &[]));
+    }
+    cells.push(cell(size, Level::L2, Throughput, "zero/ymm/u8/a64/dec", 66.8 * scale, &[]));
+    let dram = "zero/ymm/u8/a64+32/nt/pf-t0@256/dec/head-none/tail-bytes";
+    cells.push(cell(size, Level::Dram, Throughput, dram, 611.0 * scale, &["zero/ymm/u2/nt"]));
+    cells[1].baselines[1].result =
+        Err(Failure { kind: FailureKind::Crashed { signal: 11 }, case: "n=65 dst+3 src+0".into() });
+    let plain = robust("zero/ymm/u8/a64", &cells, &[0.0021, 0.031, 1.27, 0.4]);
+    SizeOutcome {
+        size,
+        absent: vec![("llc".into(), "this host tells no last-level cache beyond l2".into())],
+        robust: Some(plain.clone()),
+        best_plain: Some(plain),
+        best_nt: Some(robust("zero/ymm/u2/nt", &cells, &[10.4, 5.2, 0.003, 0.0])),
+        cells,
+    }
+}
+
+/// A size with every level in both drives.
+pub(super) fn all_cells(bytes: u64) -> SizeOutcome {
+    let mut found = size(bytes);
+    found.cells = Level::ALL
+        .iter()
+        .flat_map(|level| Drive::ALL.iter().map(|drive| (*level, *drive)))
+        .map(|(level, drive)| cell(bytes, level, drive, "zero/ymm/u4/a64/dec", 42.1, &[]))
+        .collect();
+    let regrets: Vec<f64> = (0..found.cells.len()).map(|i| i as f64 * 0.013).collect();
+    found.robust = Some(robust("zero/ymm/u4/a64/dec", &found.cells, &regrets));
+    found.best_nt = Some(robust("zero/ymm/u8/a64+32/nt/pf-t0@256/dec", &found.cells, &regrets));
+    found.best_plain = None;
+    found.absent.clear();
+    found
+}
+
+pub(super) fn search(sizes: &[u64]) -> SearchOutcome {
+    SearchOutcome {
+        op: Op::Zero,
+        seed: 7,
+        seconds: 4.83,
+        sizes: sizes.iter().map(|s| size(*s)).collect(),
+        warnings: vec!["the winner of l2 stands on the edge of the swept unrolls (u8)".into()],
+    }
+}
+
+pub(super) fn facts() -> Facts {
+    Facts {
+        command: "looptune search --op zero --size 4096".into(),
+        host_key: "amd-25-1-1-3fa2c1".into(),
+        cpu: "AMD EPYC 7B13 64-Core Processor".into(),
+        features: vec!["sse2".into(), "avx".into()],
+        libc: Some("glibc 2.36".into()),
+        limit: Some(Limit {
+            bytes_per_cycle: 32.0,
+            why: "one 32-byte store a cycle (Zen 3)".into(),
+        }),
+    }
+}

@@ -1,0 +1,115 @@
+//! Many sizes at once: winners by size and state, and the loop to use for each size.
+
+use super::grid::{Grid, Side, WIDTH};
+use super::text::{NONE, fold, fold_id, percent};
+use crate::search::{CellOutcome, Robust, SearchOutcome};
+use crate::subject::{Drive, Op, State, Variant};
+use crate::units::{human_ns, human_size};
+
+/// Characters that the columns of the robust choices leave to each of three ids.
+const ROBUST_WIDTH: usize = 20;
+
+/// The tables of many sizes.
+pub(super) fn many_sizes(found: &SearchOutcome) -> String {
+    format!("{}\n{}\n{}", winners(found), robust(found), absent(found))
+}
+
+/// An id without its op, which the heading says.
+fn short(op: Op, variant: &Variant) -> String {
+    let id = variant.to_string();
+    id.strip_prefix(&format!("{op}/")).map_or(id.clone(), ToString::to_string)
+}
+
+fn winners(found: &SearchOutcome) -> String {
+    let cells = || found.sizes.iter().flat_map(|s| &s.cells);
+    let mut states: Vec<State> = cells().map(|c| c.cell.state).collect();
+    states.sort();
+    states.dedup();
+    let mut columns = vec![("size".to_string(), Side::Right)];
+    columns.extend(states.iter().map(|s| (s.to_string(), Side::Left)));
+    let columns: Vec<(&str, Side)> = columns.iter().map(|(n, s)| (n.as_str(), *s)).collect();
+    let mut grid = Grid::new(&columns);
+    let width = (usize::from(WIDTH) - 12) / states.len().max(1) - 2;
+    for size in &found.sizes {
+        for drive in Drive::ALL {
+            if !size.cells.iter().any(|c| c.cell.drive == *drive) {
+                continue;
+            }
+            let mut row = vec![match drive {
+                Drive::Throughput => human_size(size.size),
+                drive => format!("{}\n{drive}", human_size(size.size)),
+            }];
+            row.extend(states.iter().map(|state| {
+                let fits = |c: &&CellOutcome| c.cell.state == *state && c.cell.drive == *drive;
+                size.cells.iter().find(fits).map_or(NONE.into(), |c| winner(found.op, c, width))
+            }));
+            grid.row(row);
+        }
+    }
+    grid.text()
+}
+
+/// A winner, its time, and how it stands to the first baseline.
+fn winner(op: Op, cell: &CellOutcome, width: usize) -> String {
+    let Some(winner) = &cell.winner else { return "nothing timed".into() };
+    let against = cell.baselines.iter().find_map(|b| {
+        let times = b.result.as_ref().ok()?;
+        Some(format!(", {} {:.2}×", b.name, times.ratio))
+    });
+    format!(
+        "{}\n{}{}",
+        fold_id(&short(op, &winner.variant), width),
+        human_ns(winner.ns),
+        against.unwrap_or_default()
+    )
+}
+
+fn robust(found: &SearchOutcome) -> String {
+    let mut grid = Grid::new(&[
+        ("size", Side::Right),
+        ("robust", Side::Left),
+        ("regret", Side::Right),
+        ("best plain", Side::Left),
+        ("regret", Side::Right),
+        ("best nt", Side::Left),
+        ("regret", Side::Right),
+    ]);
+    for size in &found.sizes {
+        let mut row = vec![human_size(size.size)];
+        for choice in [&size.robust, &size.best_plain, &size.best_nt] {
+            row.extend(cells_of(found.op, choice.as_ref()));
+        }
+        grid.row(row);
+    }
+    grid.text()
+}
+
+fn cells_of(op: Op, choice: Option<&Robust>) -> [String; 2] {
+    choice.map_or([NONE.into(), NONE.into()], |robust| {
+        [fold_id(&short(op, &robust.variant), ROBUST_WIDTH), percent(robust.max_regret)]
+    })
+}
+
+/// States that do not exist, sizes with the same reason together.
+fn absent(found: &SearchOutcome) -> String {
+    let mut told: Vec<(&str, &str, Vec<String>)> = Vec::new();
+    for size in &found.sizes {
+        for (state, why) in &size.absent {
+            let size = human_size(size.size);
+            match told.iter_mut().find(|(s, w, _)| s == state && w == why) {
+                Some((_, _, sizes)) => sizes.push(size),
+                None => told.push((state, why, vec![size])),
+            }
+        }
+    }
+    let mut text = String::new();
+    for (state, why, sizes) in &told {
+        let line = format!("no {state} at {}: {why}", sizes.join(" "));
+        text.push_str(&fold(&line, usize::from(WIDTH), 2));
+        text.push('\n');
+    }
+    if !told.is_empty() {
+        text.push('\n');
+    }
+    text
+}

@@ -1,0 +1,302 @@
+//! Which recorded loop answers a question.
+
+use super::decision::RecordedRun;
+use super::error::ResultsError;
+use super::folder::Folder;
+use super::trial::RecordedTrial;
+use crate::search::{CellOutcome, SearchOutcome, SizeOutcome};
+use crate::subject::{Cell, Drive, Op, State, Subject, Variant};
+use crate::trial::{Phase, Role};
+use crate::units::human_size;
+
+/// The question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// The op.
+    pub op: Op,
+    /// Bytes a call.
+    pub size: u64,
+    /// The state; `None` asks for the loop with the least regret over all of them.
+    pub state: Option<State>,
+    /// The drive; without a state it is not looked at.
+    pub drive: Drive,
+}
+
+/// What is recorded of a loop in one cell.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figure {
+    /// Where.
+    pub cell: Cell,
+    /// Nanoseconds a call.
+    pub ns: f64,
+    /// 95 % interval of the same.
+    pub ci: (f64, f64),
+    /// Bytes of the op a core cycle.
+    pub bytes_per_cycle: f64,
+    /// Its time over the cell's best, minus one; 0 for a winner. `None` where unknown.
+    pub regret: Option<f64>,
+    /// Baselines whose time over the winner's is known, with interval; for winners only.
+    pub baselines: Vec<(String, f64, (f64, f64))>,
+}
+
+/// The answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Choice {
+    /// The loop.
+    pub variant: Variant,
+    /// Id of the run that found it.
+    pub run: String,
+    /// Whether the run was cut off, so that the answer is the best so far and no decision.
+    pub provisional: bool,
+    /// Its largest regret over the states, where that was the question.
+    pub max_regret: Option<f64>,
+    /// What is recorded of it at this size, one entry a cell.
+    pub figures: Vec<Figure>,
+    /// What could not be read.
+    pub warnings: Vec<String>,
+}
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
+pub enum NoChoice {
+    #[error(transparent)]
+    Results(#[from] ResultsError),
+    #[error("no run `{run}` in {folder}; runs there: {}", listed(runs))]
+    NoRun { run: String, folder: String, runs: Vec<String> },
+    #[error(
+        "{folder} has nothing for {what}; recorded: {}. To measure it: {command}",
+        listed(recorded)
+    )]
+    NotRecorded { what: String, folder: String, recorded: Vec<String>, command: String },
+}
+
+fn listed(items: &[String]) -> String {
+    if items.is_empty() { "nothing".into() } else { items.join(", ") }
+}
+
+impl Folder {
+    /// The loop for `wanted`: from the newest finished run that holds the cell (or from
+    /// `run`), else the best fully verified trial, which is provisional.
+    ///
+    /// # Errors
+    /// Where nothing recorded answers; the message lists what is and the command that would
+    /// measure it.
+    pub fn choose(&self, wanted: &Wanted, run: Option<&str>) -> Result<Choice, NoChoice> {
+        let mut decisions = self.decisions()?;
+        if let Some(run) = run {
+            self.must_know(run, &decisions.rows)?;
+            decisions.rows.retain(|r| r.run == run);
+        }
+        for recorded in decisions.rows.iter().rev() {
+            if let Some(mut choice) = decided(recorded, wanted) {
+                choice.warnings = decisions.warnings;
+                return Ok(choice);
+            }
+        }
+        let mut trials = self.trials()?;
+        trials.warnings.splice(0..0, decisions.warnings);
+        if let Some(run) = run {
+            trials.rows.retain(|t| t.run == run);
+        }
+        match provisional(&trials.rows, wanted) {
+            Some(choice) => Ok(Choice { warnings: trials.warnings, ..choice }),
+            None => Err(NoChoice::NotRecorded {
+                what: wanted.to_string(),
+                folder: self.path().display().to_string(),
+                recorded: cells(&decisions.rows, &trials.rows),
+                command: wanted.command(),
+            }),
+        }
+    }
+
+    /// What the newest finished run that raced a variant recorded of it; `None` where none
+    /// did.
+    ///
+    /// # Errors
+    /// Where a file exists and cannot be read.
+    pub fn recorded_of(&self, variant: &Variant) -> Result<Option<Choice>, ResultsError> {
+        let decisions = self.decisions()?;
+        let found = decisions.rows.iter().rev().find_map(|recorded| {
+            let sizes = &recorded.outcome.as_ref().filter(|o| o.op == variant.op)?.sizes;
+            let figures: Vec<Figure> =
+                sizes.iter().flat_map(|size| figures(size, variant)).collect();
+            (!figures.is_empty()).then(|| (recorded.run.clone(), figures))
+        });
+        Ok(found.map(|(run, figures)| Choice {
+            variant: *variant,
+            run,
+            provisional: false,
+            max_regret: None,
+            figures,
+            warnings: decisions.warnings,
+        }))
+    }
+
+    fn must_know(&self, run: &str, decided: &[RecordedRun]) -> Result<(), NoChoice> {
+        let mut runs: Vec<String> = self.runs()?.rows.into_iter().map(|r| r.id).collect();
+        runs.extend(decided.iter().map(|r| r.run.clone()));
+        runs.sort();
+        runs.dedup();
+        if runs.iter().any(|r| r == run) {
+            return Ok(());
+        }
+        let folder = self.path().display().to_string();
+        Err(NoChoice::NoRun { run: run.into(), folder, runs })
+    }
+}
+
+impl std::fmt::Display for Wanted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} of {} bytes", self.op, self.size)?;
+        match self.state {
+            None => write!(f, ", all states"),
+            Some(state) => write!(f, " in {state}, {}", self.drive),
+        }
+    }
+}
+
+impl Wanted {
+    /// The command that measures it.
+    fn command(&self) -> String {
+        let state = self.state.map_or(String::new(), |s| format!(" --state {s}"));
+        format!("looptune search --op {} --size {}{state}", self.op, human_size(self.size))
+    }
+}
+
+/// The answer of a finished run.
+fn decided(recorded: &RecordedRun, wanted: &Wanted) -> Option<Choice> {
+    let outcome: &SearchOutcome = recorded.outcome.as_ref()?;
+    let size = outcome.sizes.iter().find(|s| outcome.op == wanted.op && s.size == wanted.size)?;
+    let (variant, max_regret) = match wanted.state {
+        None => {
+            let robust = size.robust.as_ref()?;
+            (robust.variant, Some(robust.max_regret))
+        }
+        Some(state) => {
+            let of_state = |c: &&CellOutcome| c.cell.state == state && c.cell.drive == wanted.drive;
+            (size.cells.iter().find(of_state)?.winner.as_ref()?.variant, None)
+        }
+    };
+    Some(Choice {
+        variant,
+        run: recorded.run.clone(),
+        provisional: false,
+        max_regret,
+        figures: figures(size, &variant),
+        warnings: Vec::new(),
+    })
+}
+
+/// What a size's outcome says of a loop.
+fn figures(size: &SizeOutcome, variant: &Variant) -> Vec<Figure> {
+    let robust = [&size.robust, &size.best_plain, &size.best_nt];
+    let robust = robust.into_iter().flatten().find(|r| r.variant == *variant);
+    let in_cell = |found: &CellOutcome| {
+        let won = found.winner.as_ref().filter(|w| w.variant == *variant);
+        let raced = found.standings.iter().find(|s| s.timed.variant == *variant);
+        let timed = won.or(raced.map(|s| &s.timed))?;
+        let by_cell = robust.and_then(|r| r.by_cell.iter().find(|b| b.cell == found.cell));
+        let baselines =
+            found.baselines.iter().filter(|_| won.is_some()).filter_map(|b| {
+                b.result.as_ref().ok().map(|t| (b.name.clone(), t.ratio, t.ratio_ci))
+            });
+        Some(Figure {
+            cell: found.cell,
+            ns: timed.ns,
+            ci: timed.ci,
+            bytes_per_cycle: timed.bytes_per_cycle,
+            regret: by_cell
+                .map(|b| b.regret)
+                .or(won.map(|_| 0.0))
+                .or(raced.map(|s| s.ratio_to_best - 1.0)),
+            baselines: baselines.collect(),
+        })
+    };
+    size.cells.iter().filter_map(in_cell).collect()
+}
+
+/// The best fully verified trial of the newest run that has one: of its last phase, since
+/// later phases are measured on fresh data.
+fn provisional(trials: &[RecordedTrial], wanted: &Wanted) -> Option<Choice> {
+    let fits = |t: &&RecordedTrial| {
+        t.cell.op == wanted.op
+            && t.cell.size == wanted.size
+            && wanted.state.is_none_or(|s| t.cell.state == s && t.cell.drive == wanted.drive)
+            && t.role == Role::Candidate
+            && t.fully_verified
+            && t.outcome.is_ok()
+            && matches!(t.subject, Subject::Variant(_))
+    };
+    let run = &trials.iter().rfind(fits)?.run;
+    let of_run: Vec<&RecordedTrial> =
+        trials.iter().filter(fits).filter(|t| t.run == *run).collect();
+    let rank = |phase: Phase| Phase::ALL.iter().position(|p| *p == phase);
+    let phase = of_run.iter().map(|t| t.phase).max_by_key(|p| rank(*p))?;
+    let last: Vec<Figured> =
+        of_run.iter().filter(|t| t.phase == phase).filter_map(|t| figured(t)).collect();
+    let (variant, max_regret) = least_regret(&last)?;
+    Some(Choice {
+        variant,
+        run: run.clone(),
+        provisional: true,
+        max_regret: wanted.state.is_none().then_some(max_regret),
+        figures: last.into_iter().filter(|f| f.variant == variant).map(|f| f.figure).collect(),
+        warnings: Vec::new(),
+    })
+}
+
+struct Figured {
+    variant: Variant,
+    figure: Figure,
+}
+
+fn figured(trial: &RecordedTrial) -> Option<Figured> {
+    let summary = trial.outcome.as_ref().ok()?;
+    let Subject::Variant(variant) = trial.subject else { return None };
+    let figure = Figure {
+        cell: trial.cell,
+        ns: summary.median.ns(),
+        ci: (summary.ci.0.ns(), summary.ci.1.ns()),
+        bytes_per_cycle: summary.bytes_per_cycle,
+        regret: None,
+        baselines: Vec::new(),
+    };
+    Some(Figured { variant, figure })
+}
+
+/// The loop with the least worst regret among those measured in the most cells.
+fn least_regret(trials: &[Figured]) -> Option<(Variant, f64)> {
+    let best_of = |cell: &Cell| {
+        let times = trials.iter().filter(|t| t.figure.cell == *cell).map(|t| t.figure.ns);
+        times.fold(f64::INFINITY, f64::min)
+    };
+    let mut variants: Vec<Variant> = trials.iter().map(|t| t.variant).collect();
+    variants.sort();
+    variants.dedup();
+    let regrets = variants.into_iter().map(|variant| {
+        let own = trials.iter().filter(|t| t.variant == variant);
+        let mut cells: Vec<Cell> = own.clone().map(|t| t.figure.cell).collect();
+        cells.sort();
+        cells.dedup();
+        let worst = own
+            .map(|t| t.figure.ns / best_of(&t.figure.cell).max(f64::MIN_POSITIVE) - 1.0)
+            .fold(0.0, f64::max);
+        let cells = cells.len();
+        (variant, cells, worst)
+    });
+    regrets
+        .min_by(|a, b| b.1.cmp(&a.1).then(a.2.total_cmp(&b.2)))
+        .map(|(variant, _, worst)| (variant, worst))
+}
+
+/// What is recorded, for a message.
+fn cells(decided: &[RecordedRun], trials: &[RecordedTrial]) -> Vec<String> {
+    let decided = decided.iter().filter_map(|r| r.outcome.as_ref());
+    let decided = decided.flat_map(|o| o.sizes.iter().flat_map(|s| s.cells.iter().map(|c| c.cell)));
+    let verified = trials.iter().filter(|t| t.fully_verified).map(|t| t.cell);
+    let mut cells: Vec<Cell> = decided.chain(verified).collect();
+    cells.sort();
+    cells.dedup();
+    cells.iter().map(Cell::to_string).collect()
+}

@@ -1,0 +1,163 @@
+//! Rows as they stand in the files. Names of fields are names of columns; the text in a
+//! field is what its domain type displays.
+
+use serde::{Deserialize, Serialize};
+
+use crate::subject::{Cell, Consumer, Drive, Op, Pages, Placement, State};
+
+/// Declares a row and the names of its columns.
+macro_rules! row {
+    ($(#[$doc:meta])* $name:ident { $($(#[$fdoc:meta])* $field:ident: $type:ty),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+        pub(super) struct $name { $($(#[$fdoc])* pub(super) $field: $type),+ }
+
+        impl $name {
+            /// Names of the columns, in order.
+            pub(super) const HEADER: &'static [&'static str] = &[$(stringify!($field)),+];
+        }
+    };
+}
+
+row! {
+    /// A row of `trials.csv`.
+    TrialRow {
+        run: String,
+        phase: String,
+        role: String,
+        op: String,
+        size_bytes: u64,
+        state: String,
+        drive: String,
+        dst_mod64_bytes: u8,
+        src_mod64_bytes: u8,
+        /// Empty where redrawn.
+        delta_mod4096_bytes: Option<u16>,
+        pages: String,
+        consumer: String,
+        subject: String,
+        code_bytes: Option<u32>,
+        fully_verified: bool,
+        /// `ok` or the word of a failure.
+        outcome: String,
+        failure: String,
+        samples: Option<u32>,
+        median_ps: Option<u64>,
+        ci_low_ps: Option<u64>,
+        ci_high_ps: Option<u64>,
+        /// Time of the trial's first baseline over the subject's.
+        ratio: Option<f64>,
+        bytes_per_cycle: Option<f64>,
+        cycles_per_tick: f64,
+    }
+}
+
+row! {
+    /// A row of `decisions.csv`. Empty fields do not apply to the row's kind.
+    DecisionRow {
+        run: String,
+        /// What the row says: see `decision::kind`.
+        kind: String,
+        op: String,
+        size_bytes: Option<u64>,
+        state: String,
+        drive: String,
+        dst_mod64_bytes: Option<u8>,
+        src_mod64_bytes: Option<u8>,
+        delta_mod4096_bytes: Option<u16>,
+        pages: String,
+        consumer: String,
+        subject: String,
+        code_bytes: Option<u32>,
+        median_ps: Option<u64>,
+        ci_low_ps: Option<u64>,
+        ci_high_ps: Option<u64>,
+        bytes_per_cycle: Option<f64>,
+        /// Of a finalist its time over the best's, of a baseline its time over the winner's.
+        ratio: Option<f64>,
+        ratio_ci_low: Option<f64>,
+        ratio_ci_high: Option<f64>,
+        verdict: String,
+        regret: Option<f64>,
+        regret_ci_low: Option<f64>,
+        regret_ci_high: Option<f64>,
+        trials: Option<u64>,
+        samples: Option<u64>,
+        stop: String,
+        cycles_per_ns: Option<f64>,
+        unsupported: Option<u64>,
+        incorrect: Option<u64>,
+        crashed: Option<u64>,
+        hung: Option<u64>,
+        seed: Option<u64>,
+        seconds: Option<f64>,
+        /// A reason or a warning, for people.
+        detail: String,
+    }
+}
+
+row! {
+    /// A row of `samples.csv`.
+    SampleRow {
+        run: String,
+        phase: String,
+        op: String,
+        size_bytes: u64,
+        state: String,
+        drive: String,
+        dst_mod64_bytes: u8,
+        src_mod64_bytes: u8,
+        delta_mod4096_bytes: Option<u16>,
+        pages: String,
+        consumer: String,
+        subject: String,
+        layout: u32,
+        block: u32,
+        ticks: u64,
+        calls: u32,
+        switches: u32,
+        repeats: u32,
+        cycles_per_tick: f64,
+    }
+}
+
+/// The columns of a cell, as texts.
+pub(super) struct CellText<'a> {
+    pub(super) op: &'a str,
+    pub(super) size: u64,
+    pub(super) state: &'a str,
+    pub(super) drive: &'a str,
+    pub(super) placement: Placement,
+    pub(super) pages: &'a str,
+    pub(super) consumer: &'a str,
+}
+
+impl CellText<'_> {
+    /// The cell.
+    ///
+    /// # Errors
+    /// Names the word that is none.
+    pub(super) fn cell(&self) -> Result<Cell, String> {
+        Ok(Cell {
+            op: word("op", self.op, Op::from_word)?,
+            size: self.size,
+            state: word("state", self.state, State::from_word)?,
+            drive: word("drive", self.drive, Drive::from_word)?,
+            placement: self.placement,
+            pages: word("page backing", self.pages, Pages::from_word)?,
+            consumer: word("consumer", self.consumer, Consumer::from_word)?,
+        })
+    }
+}
+
+/// The value of a word.
+///
+/// # Errors
+/// Names the word and what it should have been.
+pub(super) fn word<T>(
+    what: &str,
+    text: &str,
+    from_word: impl Fn(&str) -> Option<T>,
+) -> Result<T, String> {
+    from_word(text).ok_or_else(|| format!("`{text}` is no {what}"))
+}

@@ -1,0 +1,139 @@
+//! What a search may spend.
+
+use std::time::{Duration, Instant};
+
+/// What the whole command may spend.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Budget {
+    /// Wall time.
+    Seconds(f64),
+    /// Samples.
+    Samples(u64),
+}
+
+impl Budget {
+    /// Seconds a cell gets where nothing is asked.
+    pub const DEFAULT_CELL_SECONDS: f64 = 2.0;
+
+    /// Reads `10s`, `500ms`, `2m`, or a bare number of samples.
+    ///
+    /// # Errors
+    /// What would be right, as a sentence.
+    pub fn parse(text: &str) -> Result<Budget, String> {
+        let wrong = || {
+            format!(
+                "`{text}` is no budget; write a time such as 10s, 500ms or 2m, or a number of samples such as 20000"
+            )
+        };
+        if text.bytes().all(|b| b.is_ascii_digit()) {
+            let samples = text.parse().ok().filter(|n| *n > 0).ok_or_else(wrong)?;
+            return Ok(Budget::Samples(samples));
+        }
+        crate::units::parse_seconds(text).map(Budget::Seconds).ok_or_else(wrong)
+    }
+}
+
+/// Keeps count of a budget over cells and phases.
+#[derive(Clone, Debug)]
+pub(super) struct Meter {
+    budget: Budget,
+    started: Instant,
+    samples: u64,
+}
+
+impl Meter {
+    /// `started`: when the command began, since the budget covers all of it.
+    pub(super) fn new(budget: Budget, started: Instant) -> Meter {
+        Meter { budget, started, samples: 0 }
+    }
+
+    pub(super) fn spend(&mut self, samples: u64) {
+        self.samples += samples;
+    }
+
+    /// Part that is used, 0 to 1 and beyond.
+    pub(super) fn fraction(&self) -> f64 {
+        match self.budget {
+            Budget::Seconds(s) => self.started.elapsed().as_secs_f64() / s,
+            Budget::Samples(n) => self.samples as f64 / n as f64,
+        }
+    }
+
+    /// What one of `shares` equal shares of the rest is, given the price of a sample.
+    pub(super) fn share(&self, shares: f64) -> Share {
+        match self.budget {
+            Budget::Seconds(s) => {
+                let left = (s - self.started.elapsed().as_secs_f64()).max(0.0) / shares;
+                Share { until: Some(Instant::now() + Duration::from_secs_f64(left)), samples: None }
+            }
+            Budget::Samples(n) => Share {
+                until: None,
+                samples: Some((n.saturating_sub(self.samples) as f64 / shares) as u64),
+            },
+        }
+    }
+}
+
+/// What one phase of one cell may spend.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Share {
+    until: Option<Instant>,
+    samples: Option<u64>,
+}
+
+impl Share {
+    /// Samples that can still be bought at this price in nanoseconds.
+    pub(super) fn affords(&self, cost_ns: f64) -> u64 {
+        match (self.until, self.samples) {
+            (Some(until), _) => {
+                let left = until.saturating_duration_since(Instant::now());
+                (left.as_nanos() as f64 / cost_ns.max(1.0)) as u64
+            }
+            (None, Some(samples)) => samples,
+            (None, None) => 0,
+        }
+    }
+
+    /// Time left, nanoseconds, as a limit for a request; 0 (none) where samples are counted.
+    pub(super) fn limit_ns(&self) -> u64 {
+        self.until.map_or(0, |until| {
+            (until.saturating_duration_since(Instant::now()).as_nanos() as u64).max(1)
+        })
+    }
+
+    pub(super) fn spend(&mut self, samples: u64) {
+        if let Some(left) = &mut self.samples {
+            *left = left.saturating_sub(samples);
+        }
+    }
+
+    pub(super) fn is_used(&self) -> bool {
+        self.affords(1.0) == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn budgets_read() {
+        assert_eq!(Budget::parse("10s"), Ok(Budget::Seconds(10.0)));
+        assert_eq!(Budget::parse("20000"), Ok(Budget::Samples(20000)));
+        for bad in ["", "0", "10x", "-5s", "s"] {
+            assert!(Budget::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn samples_are_shared_and_spent() {
+        let mut meter = Meter::new(Budget::Samples(100), Instant::now());
+        let mut share = meter.share(4.0);
+        assert_eq!(share.affords(1e9), 25);
+        share.spend(25);
+        assert!(share.is_used());
+        meter.spend(25);
+        assert_eq!(meter.fraction(), 0.25);
+        assert_eq!(meter.share(3.0).affords(1.0), 25);
+    }
+}

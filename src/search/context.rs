@@ -1,0 +1,141 @@
+//! What every phase of a search needs at hand.
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::budget::{Meter, Share};
+use super::candidate::Candidate;
+use super::file::Strategy;
+use super::panel::{Effort, Entrant, Panel};
+use super::plan::is_cheap;
+use crate::subject::{Baseline, Cell, Op, Subject};
+use crate::trial::{Body, EvaluateError, Evaluator, Member, Observer, Phase, Progress, Role};
+
+/// Evaluator, observer, budget and randomness of a run.
+pub(super) struct Context<'a> {
+    pub(super) evaluator: &'a mut dyn Evaluator,
+    pub(super) observer: &'a mut dyn Observer,
+    pub(super) meter: Meter,
+    pub(super) rng: ChaCha8Rng,
+    pub(super) tick_hz: f64,
+    pub(super) baselines: Vec<Baseline>,
+    pub(super) strategy: Strategy,
+}
+
+impl<'a> Context<'a> {
+    pub(super) fn new(
+        evaluator: &'a mut dyn Evaluator,
+        observer: &'a mut dyn Observer,
+        meter: Meter,
+        seed: u64,
+        tick_hz: f64,
+        baselines: Vec<Baseline>,
+        strategy: Strategy,
+    ) -> Context<'a> {
+        let rng = ChaCha8Rng::seed_from_u64(seed);
+        Context { evaluator, observer, meter, rng, tick_hz, baselines, strategy }
+    }
+
+    /// The baselines as entrants of an op.
+    pub(super) fn baseline_entrants(&self, op: Op) -> Vec<Entrant> {
+        self.baselines.iter().filter_map(|b| baseline_entrant(*b, op)).collect()
+    }
+
+    /// One request of a panel, paid from meter and share.
+    pub(super) fn measure(
+        &mut self,
+        panel: &mut Panel,
+        phase: Phase,
+        effort: Effort,
+        share: &mut Share,
+    ) -> Result<(), EvaluateError> {
+        let before = panel.samples;
+        let seed = self.rng.random();
+        panel.measure(self.evaluator, self.observer, phase, effort, seed)?;
+        self.meter.spend(panel.samples - before);
+        share.spend(panel.samples - before);
+        Ok(())
+    }
+
+    /// Measures a panel until its share is used or it has `most` layouts; `least` layouts in
+    /// any case. Several requests, so that people see progress.
+    pub(super) fn fill(
+        &mut self,
+        panel: &mut Panel,
+        phase: Phase,
+        share: &mut Share,
+        least: u32,
+        most: u32,
+    ) -> Result<(), EvaluateError> {
+        let cheap = is_cheap(&panel.cell);
+        let blocks = if cheap { 3 } else { 1 };
+        let pass_ns = if cheap { RACE_PASS_NS } else { DEAR_PASS_NS };
+        let mut done = 0;
+        // The first request is a pilot that tells the price.
+        let mut step = least.clamp(1, 4);
+        while done < most {
+            let late = done >= least;
+            let limit_ns = if late { share.limit_ns() } else { 0 };
+            let effort = Effort { layouts: step.min(most - done), blocks, pass_ns, limit_ns };
+            self.measure(panel, phase, effort, share)?;
+            done += effort.layouts;
+            self.progress(&panel.cell, phase, (done.into(), most.into()), None);
+            let layout_cost =
+                panel.cost_ns().unwrap_or(1e9) * f64::from(blocks) * panel.entrants.len() as f64;
+            let affordable = share.affords(layout_cost) as u32;
+            if done >= least && affordable == 0 {
+                break;
+            }
+            step = affordable.div_ceil(3).max(least.saturating_sub(done)).max(1);
+        }
+        Ok(())
+    }
+
+    /// Tells where the run stands.
+    pub(super) fn progress(
+        &mut self,
+        cell: &Cell,
+        phase: Phase,
+        done: (u64, u64),
+        leader: Option<(String, f64)>,
+    ) {
+        let fraction = self.meter.fraction();
+        self.observer.progress(&Progress { cell: *cell, phase, fraction, done, leader });
+    }
+}
+
+/// Length of a pass where priming is cheap: a thousand times the clock's resolution, and
+/// long against the fences around it.
+pub(super) const RACE_PASS_NS: u32 = 8_000;
+
+/// Length of a pass where priming costs more than the pass.
+pub(super) const DEAR_PASS_NS: u32 = 20_000;
+
+/// A baseline as an entrant; `None` where it has no form for the op.
+pub fn baseline_entrant(baseline: Baseline, op: Op) -> Option<Entrant> {
+    let (body, code_bytes) = match baseline.as_variant(op) {
+        None => (Body::Libc, None),
+        Some(variant) => {
+            let candidate = Candidate::new(variant).ok()?;
+            (candidate.body, Some(candidate.code_bytes))
+        }
+    };
+    Some(Entrant {
+        subject: Subject::Baseline(baseline),
+        member: Member::new(body),
+        role: Role::Baseline,
+        code_bytes,
+        fully_verified: false,
+    })
+}
+
+/// A candidate as an entrant.
+pub fn candidate_entrant(candidate: &Candidate, fully_verified: bool) -> Entrant {
+    Entrant {
+        subject: Subject::Variant(candidate.variant),
+        member: Member::new(candidate.body.clone()),
+        role: Role::Candidate,
+        code_bytes: Some(candidate.code_bytes),
+        fully_verified,
+    }
+}

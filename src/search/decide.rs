@@ -1,0 +1,218 @@
+//! From the samples of a final to winner, ties and the choice of least regret.
+
+use rand_chacha::ChaCha8Rng;
+
+use super::candidate::Candidate;
+use super::outcome::{BaselineOutcome, BaselineTimes, RegretRow, Robust, Standing, Timed};
+use super::panel::Panel;
+use super::plan::band;
+use crate::space::features_of;
+use crate::stats::{Interval, Regret, Verdict, holm_rejects, least_regret};
+use crate::subject::{Cell, Class, Store, Subject};
+use crate::trial::Role;
+
+/// Chance of one false "slower" among all rivals of a cell.
+const ALPHA: f64 = 0.05;
+
+/// Index of the fastest of the first `count` entrants, against the panel's references.
+fn fastest(panel: &Panel, count: usize) -> Option<usize> {
+    let references = panel.references();
+    let location = |i: usize| {
+        if references.is_empty() {
+            panel.nanoseconds(i).location()
+        } else {
+            panel.against(i, &references).location()
+        }
+    };
+    (0..count)
+        .filter(|i| panel.failures[*i].is_none())
+        .map(|i| (i, location(i)))
+        .filter(|(_, l)| l.is_finite())
+        .min_by(|a, b| a.1.total_cmp(&b.1))
+        .map(|(i, _)| i)
+}
+
+/// Regret of each of the first `count` entrants against the fastest of them; with a random
+/// generator their intervals too (else they are the value). `None` for those without times.
+pub(super) fn regrets(
+    panel: &Panel,
+    count: usize,
+    mut rng: Option<&mut ChaCha8Rng>,
+) -> Vec<Option<Regret>> {
+    let Some(best) = fastest(panel, count) else { return vec![None; count] };
+    (0..count)
+        .map(|i| {
+            if i == best {
+                return Some(Regret { value: 0.0, low: 0.0, high: 0.0 });
+            }
+            let paired = panel.against(i, &[best]);
+            let interval = match rng.as_deref_mut() {
+                Some(rng) => paired.interval(rng),
+                None => {
+                    let l = paired.location();
+                    Interval { estimate: l, low: l, high: l, p: 1.0 }
+                }
+            };
+            let regret = |log: f64| log.exp_m1().max(0.0);
+            interval.estimate.is_finite().then(|| Regret {
+                value: regret(interval.estimate),
+                low: regret(interval.low),
+                high: regret(interval.high),
+            })
+        })
+        .collect()
+}
+
+/// Net nanoseconds a call with interval, and bytes a cycle.
+fn timed(panel: &Panel, index: usize, candidate: &Candidate, rng: &mut ChaCha8Rng) -> Timed {
+    let ns = panel.nanoseconds(index).interval(rng).exp();
+    Timed {
+        variant: candidate.variant,
+        ns: ns.estimate,
+        ci: ns.ends(),
+        bytes_per_cycle: panel.cell.size as f64 / (ns.estimate * panel.cycles_per_ns()),
+        code_bytes: candidate.code_bytes,
+    }
+}
+
+/// Finalists of a panel (its first entrants, in the order of `field`) against the best of
+/// them, by speed.
+pub(super) fn standings(
+    panel: &Panel,
+    field: &[usize],
+    candidates: &[Candidate],
+    rng: &mut ChaCha8Rng,
+) -> Vec<Standing> {
+    let Some(best) = fastest(panel, field.len()) else { return Vec::new() };
+    let band = band(&panel.cell);
+    let mut rows: Vec<(usize, Interval, Verdict)> = Vec::new();
+    for i in (0..field.len()).filter(|i| panel.failures[*i].is_none()) {
+        if i == best {
+            let one = Interval { estimate: 1.0, low: 1.0, high: 1.0, p: 1.0 };
+            rows.push((i, one, Verdict::Reference));
+            continue;
+        }
+        let ratio = panel.against(i, &[best]).interval(rng).exp();
+        if ratio.estimate.is_finite() {
+            rows.push((i, ratio, Verdict::of_time_ratio(ratio.ends(), band)));
+        }
+    }
+    // Only verdicts that reject are many at once; each of them must survive Holm.
+    let p: Vec<f64> = rows.iter().filter(|r| r.0 != best).map(|r| r.1.p).collect();
+    let rejected = holm_rejects(&p, ALPHA);
+    let rivals = rows.iter_mut().filter(|r| r.0 != best);
+    for (row, rejected) in rivals.zip(rejected) {
+        if matches!(row.2, Verdict::Slower | Verdict::Faster) && !rejected {
+            row.2 = Verdict::Undecided;
+        }
+    }
+    rows.sort_by(|a, b| a.1.estimate.total_cmp(&b.1.estimate));
+    rows.into_iter()
+        .map(|(i, ratio, verdict)| {
+            let candidate = &candidates[field[i]];
+            Standing {
+                timed: timed(panel, i, candidate, rng),
+                ratio_to_best: ratio.estimate,
+                ratio_ci: ratio.ends(),
+                verdict,
+                non_temporal: candidate.variant.store == Store::Nt,
+            }
+        })
+        .collect()
+}
+
+/// Whether a standing counts as a tie: the data do not say that it is slower.
+pub(super) fn is_tie(standing: &Standing) -> bool {
+    standing.verdict != Verdict::Slower
+}
+
+/// The pick among the ties: fewest code bytes, lowest instruction set, no prefetch, smallest
+/// id.
+pub(super) fn pick(standings: &[Standing]) -> Option<&Standing> {
+    standings.iter().filter(|s| is_tie(s)).min_by_key(|s| {
+        let v = &s.timed.variant;
+        let level = features_of(v).iter().map(|f| f as u32).max();
+        let class = Class::ALL.iter().position(|c| *c == v.class);
+        (s.timed.code_bytes, level, v.prefetch.is_some(), class, v.to_string())
+    })
+}
+
+/// Baselines of a confirming panel whose first entrant is the winner.
+pub(super) fn baselines(panel: &Panel, rng: &mut ChaCha8Rng) -> Vec<BaselineOutcome> {
+    let mut seen: Vec<&Subject> = Vec::new();
+    let mut list = Vec::new();
+    for (i, entrant) in panel.entrants.iter().enumerate() {
+        if entrant.role != Role::Baseline || seen.contains(&&entrant.subject) {
+            continue;
+        }
+        seen.push(&entrant.subject);
+        let result = match &panel.failures[i] {
+            Some(failure) => Err(failure.clone()),
+            None => {
+                let ns = panel.nanoseconds(i).interval(rng).exp();
+                let ratio = panel.against(i, &[0]).interval(rng).exp();
+                Ok(BaselineTimes {
+                    ns: ns.estimate,
+                    ci: ns.ends(),
+                    ratio: ratio.estimate,
+                    ratio_ci: ratio.ends(),
+                    verdict: Verdict::of_time_ratio(ratio.ends(), band(&panel.cell)),
+                })
+            }
+        };
+        list.push(BaselineOutcome { name: entrant.subject.to_string(), result });
+    }
+    list
+}
+
+/// Regrets of every finalist over the cells of a size: the candidate, and one row a cell.
+pub(super) struct RegretTable {
+    field: Vec<usize>,
+    cells: Vec<Cell>,
+    rows: Vec<Vec<Regret>>,
+}
+
+impl RegretTable {
+    pub(super) fn new(field: &[usize], panels: &[Panel], rng: &mut ChaCha8Rng) -> RegretTable {
+        let columns: Vec<_> =
+            panels.iter().map(|p| regrets(p, field.len(), Some(&mut *rng))).collect();
+        let mut table = RegretTable {
+            field: Vec::new(),
+            cells: panels.iter().map(|p| p.cell).collect(),
+            rows: Vec::new(),
+        };
+        for (place, index) in field.iter().enumerate() {
+            // A loop that failed in one cell is nobody's choice for all of them.
+            let row: Option<Vec<Regret>> = columns.iter().map(|c| c[place]).collect();
+            if let Some(row) = row {
+                table.field.push(*index);
+                table.rows.push(row);
+            }
+        }
+        table
+    }
+
+    /// The choice of least regret among the candidates that `wanted` admits.
+    pub(super) fn choose(
+        &self,
+        candidates: &[Candidate],
+        weights: &[f64],
+        wanted: impl Fn(&Candidate) -> bool,
+    ) -> Option<Robust> {
+        let places: Vec<usize> =
+            (0..self.field.len()).filter(|p| wanted(&candidates[self.field[*p]])).collect();
+        let rows: Vec<Vec<Regret>> = places.iter().map(|p| self.rows[*p].clone()).collect();
+        let place = places[least_regret(&rows, weights)?];
+        let row = &self.rows[place];
+        Some(Robust {
+            variant: candidates[self.field[place]].variant,
+            max_regret: row.iter().map(|r| r.value).fold(0.0, f64::max),
+            by_cell: self
+                .cells
+                .iter()
+                .zip(row)
+                .map(|(cell, r)| RegretRow { cell: *cell, regret: r.value, ci: (r.low, r.high) })
+                .collect(),
+        })
+    }
+}

@@ -1,0 +1,151 @@
+//! The final race: leaders of every cell of a size, on fresh data, in every cell.
+
+use super::candidate::Candidate;
+use super::context::{Context, candidate_entrant};
+use super::decide::regrets;
+use super::panel::Panel;
+use super::screen::Screened;
+use crate::stats::Regret;
+use crate::subject::{Cell, Op};
+use crate::trial::{Check, EvaluateError, Phase};
+
+/// Leaders that each cell sends into the race of all cells.
+const LEADERS: usize = 5;
+
+/// Layouts of the heat that picks finalists.
+const HEAT_LAYOUTS: (u32, u32) = (2, 24);
+
+/// Layouts of the final: as many as the budget gives, five at least for an interval; past
+/// 240 the bootstrap costs more than a layout tells.
+const FINAL_LAYOUTS: (u32, u32) = (5, 240);
+
+/// Who races: the leaders of every cell, of each cell the best of each kind of store, and
+/// one representative of each class and store type.
+pub(super) fn pool(candidates: &[Candidate], screened: &[&Screened]) -> Vec<usize> {
+    let mut pool: Vec<usize> = Vec::new();
+    let mut add = |index: usize| {
+        if !pool.contains(&index) {
+            pool.push(index);
+        }
+    };
+    for cell in screened {
+        cell.order.iter().take(LEADERS).for_each(|(i, _)| add(*i));
+        for non_temporal in [false, true] {
+            cell.order
+                .iter()
+                .filter(|(i, _)| candidates[*i].non_temporal() == non_temporal)
+                .take(2)
+                .for_each(|(i, _)| add(*i));
+        }
+    }
+    // The fastest of each class and store in any cell represents it.
+    let mut kinds: Vec<((_, _), usize, f64)> = Vec::new();
+    for (index, score) in screened.iter().flat_map(|s| &s.order) {
+        let variant = &candidates[*index].variant;
+        let kind = (variant.class, variant.store);
+        match kinds.iter_mut().find(|(k, _, _)| *k == kind) {
+            Some(best) if best.2 <= *score => {}
+            Some(best) => *best = (kind, *index, *score),
+            None => kinds.push((kind, *index, *score)),
+        }
+    }
+    kinds.iter().for_each(|(_, index, _)| add(*index));
+    pool
+}
+
+/// Races `field` in each cell; one panel a cell, entrants in the order of `field`, baselines
+/// after them. `share` is the part of what is left of the budget that all cells together
+/// may use, of `parts` equal ones a cell.
+fn race(
+    context: &mut Context<'_>,
+    candidates: &[Candidate],
+    cells: &[Cell],
+    field: &[usize],
+    fully_verified: bool,
+    parts: f64,
+    (least, most): (u32, u32),
+) -> Result<Vec<Panel>, EvaluateError> {
+    let mut panels = Vec::new();
+    for (done, cell) in cells.iter().enumerate() {
+        let mut entrants: Vec<_> =
+            field.iter().map(|i| candidate_entrant(&candidates[*i], fully_verified)).collect();
+        entrants.extend(context.baseline_entrants(cell.op));
+        let mut panel = Panel::new(*cell, entrants, context.tick_hz);
+        let mut share = context.meter.share(parts - done as f64);
+        context.fill(&mut panel, Phase::Race, &mut share, least, most)?;
+        panels.push(panel);
+    }
+    Ok(panels)
+}
+
+/// The heat: everyone of the pool in every cell. Gives the finalists.
+pub(super) fn heat(
+    context: &mut Context<'_>,
+    candidates: &[Candidate],
+    cells: &[Cell],
+    pool: &[usize],
+    parts: f64,
+) -> Result<Vec<usize>, EvaluateError> {
+    let panels = race(context, candidates, cells, pool, false, parts, HEAT_LAYOUTS)?;
+    let mut rows: Vec<Vec<Regret>> = vec![Vec::new(); pool.len()];
+    let mut orders: Vec<Vec<usize>> = Vec::new();
+    for panel in &panels {
+        let places = regrets(panel, pool.len(), None);
+        let mut order: Vec<(usize, f64)> =
+            places.iter().enumerate().filter_map(|(i, r)| Some((i, r.as_ref()?.value))).collect();
+        order.sort_by(|a, b| a.1.total_cmp(&b.1));
+        orders.push(order.into_iter().map(|(place, _)| place).collect());
+        for (row, regret) in rows.iter_mut().zip(&places) {
+            row.extend(*regret);
+        }
+    }
+    let worst = |place: usize| rows[place].iter().map(|r| r.value).fold(0.0, f64::max);
+    let mut whole: Vec<usize> =
+        (0..pool.len()).filter(|p| rows[*p].len() == panels.len()).collect();
+    whole.sort_by(|a, b| worst(*a).total_cmp(&worst(*b)));
+    let of_kind = |non_temporal: bool| {
+        let kind = |p: &usize| candidates[pool[*p]].non_temporal() == non_temporal;
+        whole.iter().copied().filter(kind).collect::<Vec<_>>()
+    };
+    // The fastest of each cell and the least regretted of each kind are there in any case;
+    // then seconds, thirds and so on, until there are enough.
+    orders.extend([whole.clone(), of_kind(false), of_kind(true)]);
+    let most = (context.strategy.finalists as usize).max(orders.len());
+    let mut places: Vec<usize> = Vec::new();
+    for rank in 0..pool.len() {
+        for place in orders.iter().filter_map(|o| o.get(rank)) {
+            if places.len() < most && !places.contains(place) {
+                places.push(*place);
+            }
+        }
+    }
+    let finalists = places.into_iter().map(|p| pool[p]).collect();
+    Ok(finalists)
+}
+
+/// The final: finalists that pass the full verification, on fresh data, in every cell.
+/// Gives them and a panel a cell.
+pub(super) fn last(
+    context: &mut Context<'_>,
+    candidates: &[Candidate],
+    op: Op,
+    cells: &[Cell],
+    finalists: &[usize],
+    parts: f64,
+) -> Result<(Vec<usize>, Vec<Panel>, Vec<String>), EvaluateError> {
+    let bodies: Vec<_> = finalists.iter().map(|i| candidates[*i].body.clone()).collect();
+    let checked = context.evaluator.verify(op, &bodies, Check::Full)?;
+    let mut field = Vec::new();
+    let mut warnings = Vec::new();
+    for (index, outcome) in finalists.iter().zip(checked) {
+        match outcome {
+            Ok(()) => field.push(*index),
+            Err(failure) => warnings.push(format!(
+                "{} was fast but failed the full verification and is out: {failure}",
+                candidates[*index].variant
+            )),
+        }
+    }
+    let panels = race(context, candidates, cells, &field, true, parts, FINAL_LAYOUTS)?;
+    Ok((field, panels, warnings))
+}

@@ -1,0 +1,295 @@
+//! The run of a search, from question to outcome.
+
+use std::time::Instant;
+
+use rand::RngExt;
+
+use super::budget::{Budget, Meter};
+use super::candidate::Candidate;
+use super::context::{Context, candidate_entrant};
+use super::decide::{RegretTable, baselines, is_tie, pick, standings};
+use super::file::Strategy;
+use super::outcome::{CellOutcome, SearchOutcome, SizeOutcome, Stop};
+use super::panel::Panel;
+use super::plan::{Question, SizePlan, is_cheap};
+use super::race::{heat, last, pool};
+use super::screen::{Screen, Screened};
+use crate::subject::Cell;
+use crate::trial::{EvaluateError, Evaluator, Observer, Phase};
+
+/// Parts of a cell's share of the budget: screening; the heat; the final. The rest is for
+/// the confirmation.
+const SCREEN: f64 = 0.55;
+const HEAT: f64 = 0.40;
+const FINAL: f64 = 0.75;
+
+/// Layouts of the confirmation.
+const CONFIRM_LAYOUTS: (u32, u32) = (8, 240);
+
+/// Runs a search. `plans` are the cells of the question's sizes, `started` is when the
+/// command began (its budget covers all of it), `tick_hz` the rate of the time-stamp counter.
+/// An interruption ends it cleanly, with what was found.
+///
+/// # Errors
+/// Only where no worker can be had.
+pub fn search(
+    question: &Question,
+    plans: &[SizePlan],
+    candidates: &[Candidate],
+    strategy: Strategy,
+    tick_hz: f64,
+    started: Instant,
+    evaluator: &mut dyn Evaluator,
+    observer: &mut dyn Observer,
+) -> Result<SearchOutcome, EvaluateError> {
+    let cells: usize = plans.iter().map(|p| p.cells.len()).sum();
+    let default = Budget::Seconds(Budget::DEFAULT_CELL_SECONDS * cells as f64);
+    let meter = Meter::new(question.budget.unwrap_or(default), started);
+    let baselines = question.baselines.clone();
+    let mut context =
+        Context::new(evaluator, observer, meter, question.seed, tick_hz, baselines, strategy);
+    let mut outcome = SearchOutcome {
+        op: question.op,
+        seed: question.seed,
+        seconds: 0.0,
+        sizes: Vec::new(),
+        warnings: Vec::new(),
+    };
+    let mut ahead = cells;
+    for plan in plans {
+        let mut run = SizeRun {
+            question,
+            candidates,
+            screened: Vec::new(),
+            outcome: SizeOutcome {
+                size: plan.size,
+                cells: Vec::new(),
+                absent: plan.absent.clone(),
+                robust: None,
+                best_plain: None,
+                best_nt: None,
+            },
+        };
+        let ended = run.run(&mut context, &plan.cells, ahead, &mut outcome.warnings);
+        ahead -= plan.cells.len();
+        let interrupted = matches!(ended, Err(EvaluateError::Interrupted));
+        if interrupted {
+            run.salvage(&mut outcome.warnings);
+        } else {
+            ended?;
+        }
+        outcome.sizes.push(run.outcome);
+        if interrupted {
+            outcome.warnings.push("interrupted: these are the results so far".into());
+            break;
+        }
+    }
+    edges(&outcome.sizes, candidates, &mut outcome.warnings);
+    outcome.seconds = started.elapsed().as_secs_f64();
+    Ok(outcome)
+}
+
+/// The run of one size.
+struct SizeRun<'s> {
+    question: &'s Question,
+    candidates: &'s [Candidate],
+    screened: Vec<(Cell, Screened)>,
+    outcome: SizeOutcome,
+}
+
+impl SizeRun<'_> {
+    /// `ahead`: cells of the command that are not done, these included.
+    fn run(
+        &mut self,
+        context: &mut Context<'_>,
+        cells: &[Cell],
+        ahead: usize,
+        warnings: &mut Vec<String>,
+    ) -> Result<(), EvaluateError> {
+        // Cheap states first: their leaders are looked at in the dear ones.
+        let mut order: Vec<Cell> = cells.to_vec();
+        order.sort_by_key(|c| !is_cheap(c));
+        let mut favourites: Vec<usize> = Vec::new();
+        for (done, cell) in order.iter().enumerate() {
+            let shares = (ahead - done) as f64 + done as f64 * (1.0 - SCREEN);
+            let share = context.meter.share(shares / SCREEN);
+            let mut screen = Screen::new(*cell, self.candidates);
+            let ended = screen.run(context, &favourites, share);
+            let interrupted = matches!(ended, Err(EvaluateError::Interrupted));
+            let screened = screen.finish(interrupted);
+            favourites.extend(screened.order.iter().take(4).map(|(i, _)| *i));
+            favourites.sort_unstable();
+            favourites.dedup();
+            self.screened.push((*cell, screened));
+            ended?;
+        }
+        self.screened.sort_by_key(|(cell, _)| cells.iter().position(|c| c == cell));
+        // What is left for this size, in equal parts: its cells' share beside the cells ahead.
+        let parts = |used: f64| {
+            let own = cells.len() as f64 * (1.0 - SCREEN);
+            let rest = (ahead - cells.len()) as f64;
+            (own + rest) / own * cells.len() as f64 / used
+        };
+        let lists: Vec<&Screened> = self.screened.iter().map(|(_, s)| s).collect();
+        let pool = pool(self.candidates, &lists);
+        if pool.is_empty() {
+            self.without_times(cells, warnings);
+            return Ok(());
+        }
+        let finalists = heat(context, self.candidates, cells, &pool, parts(HEAT))?;
+        let op = self.question.op;
+        let (field, panels, out) =
+            last(context, self.candidates, op, cells, &finalists, parts(FINAL))?;
+        warnings.extend(out);
+        self.decide(context, &field, &panels);
+        self.confirm(context, cells, parts(1.0))
+    }
+
+    fn decide(&mut self, context: &mut Context<'_>, field: &[usize], panels: &[Panel]) {
+        for panel in panels {
+            let ranked = standings(panel, field, self.candidates, &mut context.rng);
+            let winner = pick(&ranked).cloned();
+            let outcome = self.cell_outcome(panel.cell, |o| {
+                o.samples += panel.samples;
+                o.cycles_per_ns = panel.cycles_per_ns();
+                o.ties = ranked
+                    .iter()
+                    .filter(|s| is_tie(s))
+                    .map(|s| s.timed.variant)
+                    .filter(|v| Some(*v) != winner.as_ref().map(|w| w.timed.variant))
+                    .collect();
+                o.winner = winner.map(|w| w.timed);
+                o.standings = ranked;
+            });
+            self.outcome.cells.push(outcome);
+        }
+        let weights: Vec<f64> = panels.iter().map(|p| self.question.weight(&p.cell)).collect();
+        let table = RegretTable::new(field, panels, &mut context.rng);
+        self.outcome.robust = table.choose(self.candidates, &weights, |_| true);
+        self.outcome.best_plain = table.choose(self.candidates, &weights, |c| !c.non_temporal());
+        self.outcome.best_nt = table.choose(self.candidates, &weights, Candidate::non_temporal);
+    }
+
+    /// Winners against baselines, on data that had no part in choosing them.
+    fn confirm(
+        &mut self,
+        context: &mut Context<'_>,
+        cells: &[Cell],
+        parts: f64,
+    ) -> Result<(), EvaluateError> {
+        for (done, cell) in cells.iter().enumerate() {
+            let Some(outcome) = self.outcome.cells.iter_mut().find(|o| o.cell == *cell) else {
+                continue;
+            };
+            let Some(winner) = &mut outcome.winner else { continue };
+            let variant = winner.variant;
+            let Some(candidate) = self.candidates.iter().find(|c| c.variant == variant) else {
+                continue;
+            };
+            let mut entrants = vec![candidate_entrant(candidate, true)];
+            entrants.extend(context.baseline_entrants(cell.op));
+            let mut panel = Panel::new(*cell, entrants, context.tick_hz);
+            let mut share = context.meter.share(parts - done as f64);
+            let (least, most) = CONFIRM_LAYOUTS;
+            context.fill(&mut panel, Phase::Confirm, &mut share, least, most)?;
+            if panel.failures[0].is_none() && panel.samples > 0 {
+                let ns = panel.nanoseconds(0).interval(&mut context.rng).exp();
+                winner.ns = ns.estimate;
+                winner.ci = ns.ends();
+                winner.bytes_per_cycle = cell.size as f64 / (ns.estimate * panel.cycles_per_ns());
+                outcome.cycles_per_ns = panel.cycles_per_ns();
+            }
+            outcome.baselines = baselines(&panel, &mut context.rng);
+            outcome.samples += panel.samples;
+            let leader = outcome.baselines.first().and_then(|b| b.result.as_ref().ok());
+            let leader = leader.map(|b| (variant.to_string(), b.ratio));
+            context.progress(cell, Phase::Confirm, (1, 1), leader);
+        }
+        Ok(())
+    }
+
+    /// The outcome of a cell with what screening found, and the rest empty.
+    fn cell_outcome(&self, cell: Cell, fill: impl FnOnce(&mut CellOutcome)) -> CellOutcome {
+        let mut outcome = CellOutcome {
+            cell,
+            trials: 0,
+            samples: 0,
+            stop: Stop::Exhausted,
+            winner: None,
+            ties: Vec::new(),
+            standings: Vec::new(),
+            baselines: Vec::new(),
+            excluded: Default::default(),
+            cycles_per_ns: 0.0,
+        };
+        if let Some((_, screened)) = self.screened.iter().find(|(c, _)| *c == cell) {
+            outcome.trials = screened.trials;
+            outcome.samples = screened.samples;
+            outcome.stop = screened.stop;
+            outcome.excluded = screened.excluded;
+        }
+        fill(&mut outcome);
+        outcome
+    }
+
+    fn without_times(&mut self, cells: &[Cell], warnings: &mut Vec<String>) {
+        self.outcome.cells = cells.iter().map(|c| self.cell_outcome(*c, |_| {})).collect();
+        warnings.push(format!(
+            "{} {}: no candidate could be timed",
+            self.question.op, self.outcome.size
+        ));
+    }
+
+    /// After an interruption: cells without a final keep their counts, and the leader of
+    /// screening is named, but nothing unverified or unraced is called a winner.
+    fn salvage(&mut self, warnings: &mut Vec<String>) {
+        for (cell, screened) in &self.screened {
+            if self.outcome.cells.iter().any(|o| o.cell == *cell) {
+                continue;
+            }
+            let outcome = self.cell_outcome(*cell, |o| o.stop = Stop::Interrupted);
+            if let Some((index, log)) = screened.order.first() {
+                warnings.push(format!(
+                    "{cell}: interrupted before the final race; leader so far {} ({:.2} × the first baseline's speed, screened only)",
+                    self.candidates[*index].variant,
+                    (-log).exp()
+                ));
+            }
+            self.outcome.cells.push(outcome);
+        }
+    }
+}
+
+/// Says where a winner sits on the edge of the swept range.
+fn edges(sizes: &[SizeOutcome], candidates: &[Candidate], warnings: &mut Vec<String>) {
+    let mut told: Vec<String> = Vec::new();
+    for outcome in sizes.iter().flat_map(|s| &s.cells) {
+        let Some(winner) = &outcome.winner else { continue };
+        let Some(prefetch) = winner.variant.prefetch else { continue };
+        let swept = candidates.iter().filter_map(|c| c.variant.prefetch).map(|p| p.distance);
+        if swept.max() == Some(prefetch.distance) {
+            told.push(format!(
+                "{}: the winner {} prefetches at the largest distance swept; a search file with larger ones may find better",
+                outcome.cell, winner.variant
+            ));
+        }
+        let block = u64::from(winner.variant.block());
+        if block >= outcome.cell.size {
+            continue;
+        }
+        let unrolls = candidates.iter().filter(|c| c.variant.class == winner.variant.class);
+        let largest = unrolls.map(|c| c.variant.unroll).max();
+        if largest == Some(winner.variant.unroll) && winner.variant.unroll > 1 {
+            told.push(format!(
+                "{}: the winner {} has the largest unroll factor swept",
+                outcome.cell, winner.variant
+            ));
+        }
+    }
+    warnings.extend(told);
+}
+
+/// A seed nobody chose, for runs without `--seed`; printed, so that a run can be repeated.
+pub fn fresh_seed() -> u64 {
+    rand::rng().random_range(1..1_000_000)
+}

@@ -1,0 +1,89 @@
+//! Random variants of the whole axis product.
+
+use std::collections::HashSet;
+
+use rand::Rng;
+use rand::seq::IndexedRandom;
+
+use super::{check, supported};
+use crate::host::FeatureSet;
+use crate::subject::{
+    Align, Class, Count, Encoding, Head, Hint, Op, Order, Prefetch, Side, Store, Tail, UNROLLS,
+    Variant,
+};
+
+/// Draws in a row that may find nothing new before the space counts as exhausted: legal
+/// points are a few per cent of the product, so this many misses are no accident.
+const PATIENCE: u32 = 100_000;
+
+/// `count` distinct random variants that are legal and that a host with these features can
+/// run; fewer only where there are no more.
+pub fn random<R: Rng + ?Sized>(
+    op: Op,
+    features: &FeatureSet,
+    count: usize,
+    rng: &mut R,
+) -> Vec<Variant> {
+    let mut seen = HashSet::new();
+    let mut list = Vec::with_capacity(count);
+    let mut misses = 0;
+    while list.len() < count && misses < PATIENCE {
+        misses += 1;
+        let Some(variant) = draw(op, rng) else { continue };
+        if check(&variant).is_ok() && supported(&variant, features).is_ok() && seen.insert(variant)
+        {
+            list.push(variant);
+            misses = 0;
+        }
+    }
+    list
+}
+
+/// One point, legal or not.
+fn draw<R: Rng + ?Sized>(op: Op, rng: &mut R) -> Option<Variant> {
+    let class = *Class::ALL.choose(rng)?;
+    let modulus = *Align::MODULI.choose(rng)?;
+    let prefetch = if rng.next_u32().is_multiple_of(3) {
+        Some(Prefetch {
+            hint: *Hint::ALL.choose(rng)?,
+            distance: (rng.next_u32() % u32::from(Prefetch::MAX_DISTANCE / 64) + 1) as u16 * 64,
+            side: *Side::ALL.choose(rng)?,
+        })
+    } else {
+        None
+    };
+    Some(Variant {
+        op,
+        class,
+        encoding: *Encoding::ALL.choose(rng)?,
+        unroll: *UNROLLS.choose(rng)?,
+        order: *Order::ALL.choose(rng)?,
+        align: Align { modulus, skew: (rng.next_u32() % u32::from(modulus)) as u8 },
+        store: *Store::ALL.choose(rng)?,
+        prefetch,
+        count: *Count::ALL.choose(rng)?,
+        head: *Head::ALL.choose(rng)?,
+        tail: *Tail::ALL.choose(rng)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+
+    #[test]
+    fn draws_are_legal_distinct_and_span_every_supported_class() {
+        let mut features: FeatureSet = crate::host::Feature::ALL.iter().copied().collect();
+        features = features.without(crate::host::Feature::Avx512f);
+        let list = random(Op::Copy, &features, 3000, &mut ChaCha8Rng::seed_from_u64(1));
+        assert_eq!(list.len(), 3000);
+        assert_eq!(list.iter().collect::<HashSet<_>>().len(), 3000);
+        assert!(list.iter().all(|v| check(v).is_ok()));
+        for class in Class::ALL {
+            let there = list.iter().any(|v| v.class == *class);
+            assert_eq!(there, *class != Class::Zmm, "{class}");
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! The choice of least regret.
+
+/// Regret of a choice in one situation with its 95 % interval: 0 is the best.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Regret {
+    /// Time over the best time, minus one.
+    pub value: f64,
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+/// Regrets closer than this are equal: what two points of regret buy is less than what the
+/// next worst situation can cost.
+const POINTS: f64 = 0.02;
+
+impl Regret {
+    fn equals(&self, other: &Regret) -> bool {
+        (self.value - other.value).abs() <= POINTS
+            || (self.low <= other.high && other.low <= self.high)
+    }
+}
+
+/// Which rows are not beaten in every situation by one and the same other row. One row of
+/// regrets a choice, one column a situation.
+pub fn undominated(rows: &[Vec<Regret>]) -> Vec<bool> {
+    let beaten = |row: &[Regret], by: &[Regret]| {
+        !row.is_empty() && row.iter().zip(by).all(|(a, b)| b.high < a.low)
+    };
+    rows.iter().map(|row| !rows.iter().any(|by| beaten(row, by))).collect()
+}
+
+/// Index of the leximax choice: least worst regret; among those whose worst is equal (within
+/// their intervals or two points) the least next worst, and so on; then the least weighted
+/// mean of ln(1 + regret). Choices beaten in every situation are out first. `None` without
+/// rows. Rows must have one regret a weight.
+pub fn least_regret(rows: &[Vec<Regret>], weights: &[f64]) -> Option<usize> {
+    let alive = undominated(rows);
+    let sorted: Vec<Vec<Regret>> = rows
+        .iter()
+        .map(|row| {
+            let mut row = row.clone();
+            row.sort_by(|a, b| b.value.total_cmp(&a.value));
+            row
+        })
+        .collect();
+    let mut left: Vec<usize> = (0..rows.len()).filter(|i| alive[*i]).collect();
+    for rank in 0..weights.len() {
+        let worst = |i: usize| &sorted[i][rank];
+        let by_worst = |a: &usize, b: &usize| worst(*a).value.total_cmp(&worst(*b).value);
+        let best = left.iter().copied().min_by(by_worst)?;
+        left.retain(|i| worst(*i).equals(worst(best)));
+    }
+    let mean = |i: usize| -> f64 {
+        rows[i].iter().zip(weights).map(|(r, w)| w * r.value.max(0.0).ln_1p()).sum()
+    };
+    left.into_iter().min_by(|a, b| mean(*a).total_cmp(&mean(*b)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(values: &[f64]) -> Vec<Regret> {
+        values
+            .iter()
+            .map(|v| Regret { value: *v, low: (v - 0.001).max(0.0), high: v + 0.001 })
+            .collect()
+    }
+
+    #[test]
+    fn the_least_worst_wins_over_the_best_average() {
+        // The second is perfect three times and loses half once.
+        let rows = [row(&[0.10, 0.10, 0.10, 0.10]), row(&[0.0, 0.0, 0.0, 0.5])];
+        assert_eq!(least_regret(&rows, &[1.0; 4]), Some(0));
+    }
+
+    #[test]
+    fn a_near_tie_in_the_worst_is_decided_by_the_next() {
+        // Noise of one point must not decide while the next state differs by half.
+        let rows = [row(&[0.00, 0.50, 0.505]), row(&[0.00, 0.02, 0.515])];
+        assert_eq!(least_regret(&rows, &[1.0; 3]), Some(1));
+    }
+
+    #[test]
+    fn the_mean_decides_last_and_respects_weights() {
+        let rows = [row(&[0.01, 0.0]), row(&[0.0, 0.01])];
+        assert_eq!(least_regret(&rows, &[5.0, 1.0]), Some(1));
+        assert_eq!(least_regret(&rows, &[1.0, 5.0]), Some(0));
+    }
+
+    #[test]
+    fn what_is_beaten_everywhere_is_out() {
+        let rows = [row(&[0.0, 0.0]), row(&[0.2, 0.3]), row(&[0.3, 0.0])];
+        assert_eq!(undominated(&rows), [true, false, true]);
+        assert_eq!(least_regret(&[], &[]), None);
+    }
+}
