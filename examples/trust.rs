@@ -1,6 +1,6 @@
 //! How far times made on this host, now, can be believed.
 //!
-//! `cargo run --release --example trust -- [--size N] [--runs N] [--busy]`
+//! `cargo run --release --example trust -- [--size N] [--runs N] [--state LEVEL] [--busy]`
 //!
 //! Prints, for copy and zero: what a sample costs in each state; whether a plain loop takes
 //! the same time after itself and after a non-temporal one (it must); how far one loop at two
@@ -25,6 +25,7 @@ fn main() -> Result<(), Failed> {
     let mut size = 4096;
     let mut runs = 40;
     let mut busy = false;
+    let mut state = None;
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         let mut number =
@@ -33,7 +34,15 @@ fn main() -> Result<(), Failed> {
             "--size" => size = number()?,
             "--runs" => runs = number()?,
             "--busy" => busy = true,
-            other => return Err(format!("`{other}`: --size N, --runs N or --busy").into()),
+            "--state" => {
+                let word = arguments.next().unwrap_or_default();
+                let level = Level::from_word(&word);
+                state = Some(level.ok_or(format!("`{word}`: l1, l2, llc or dram"))?);
+            }
+            other => {
+                let known = "--size N, --runs N, --state LEVEL, --busy";
+                return Err(format!("`{other}`: {known}").into());
+            }
         }
     }
     if busy {
@@ -57,6 +66,9 @@ fn main() -> Result<(), Failed> {
         let streaming = body(&format!("{op}/ymm/u4/nt"))?;
         for level in Level::ALL {
             let cell = Cell::new(*op, size, State::both(*level), Drive::Throughput);
+            if state.is_some_and(|s| s != *level) {
+                continue;
+            }
             if let Err(why) = state_exists(&cell, &host.caches) {
                 println!("{cell}: {why}");
                 continue;
@@ -218,6 +230,9 @@ fn pairs(
     plant: f64,
     runs: u64,
 ) -> Result<(), Failed> {
+    if runs == 0 {
+        return Ok(());
+    }
     let blocks = 8;
     let (mut tied, mut found, mut seconds) = (0, 0, 0f64);
     let mut widths = Vec::new();

@@ -82,7 +82,7 @@ pub fn run_child(shared_path: &str) -> Result<(), ChildError> {
                 }
                 Reply::Verify(outcomes)
             }
-            Ok(Request::Quit) | Err(FrameError::Closed) => return Ok(()),
+            Err(FrameError::Closed) => return Ok(()),
             Err(e) => return Err(e.into()),
         };
         child.announce(0, Activity::Idle);

@@ -44,8 +44,6 @@ pub(super) enum Request {
         /// How thoroughly.
         check: Check,
     },
-    /// Nothing more.
-    Quit,
 }
 
 /// What a child answers.
