@@ -3,6 +3,11 @@
 //! bytes are those a person's assembler would make: a base known only at run time costs
 //! prefixes that nobody would write.
 
+#![allow(
+    clippy::useless_conversion,
+    reason = "what dynasm expands to converts every register number"
+)]
+
 use dynasmrt::{AssemblyOffset, DynasmApi, dynasm};
 
 use super::branch::nop_bytes;
