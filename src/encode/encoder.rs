@@ -253,3 +253,64 @@ pub fn compile(v: &Variant) -> Result<Code, CompileError> {
     ir::lower(v, &mut function)?;
     Ok(Encoder::new().encode(&function)?)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::{Gp, Mem, Vec as Register, VecEncoding, VecMove};
+
+    fn function(items: Vec<Item>) -> Function {
+        Function { items, boundaries: vec![] }
+    }
+
+    #[test]
+    fn wrong_functions_are_named() {
+        let lost = Label(7);
+        let jump = Item::Insn(Insn::Jmp { to: lost });
+        let mut encoder = Encoder::new();
+        let mut error = |items| encoder.encode(&function(items)).unwrap_err().to_string();
+        assert!(error(vec![jump]).contains("entry_7"));
+        assert!(error(vec![Item::Label(lost), Item::Label(lost)]).contains("two places"));
+        assert!(error(vec![Item::LoopTop { modulus: 16, skew: 16 }]).contains("16 modulo 16"));
+        let ymm17 = Register { number: 17, bytes: 32, encoding: VecEncoding::Vex };
+        let mem = Mem::at(Gp::Rdi, 0);
+        let kind = VecMove::Unaligned;
+        let store = Insn::VecStore { mem, src: ymm17, kind };
+        assert!(error(vec![Item::Insn(store)]).contains("0 to 15"));
+        let store =
+            Insn::VecStore { mem: Mem::at(Gp::R8, 0), src: Register { number: 1, ..ymm17 }, kind };
+        assert!(error(vec![Item::Insn(store)]).contains("rdi or rsi"));
+        assert!(error(vec![Item::Insn(Insn::Nop { len: 10 })]).contains("1 to 9"));
+    }
+
+    #[test]
+    fn a_jump_is_as_short_as_it_can_be() {
+        let far = Label(1);
+        for (between, len) in [(127, 2), (128, 6)] {
+            let mut items = vec![Item::Insn(Insn::Jcc { cond: Cond::E, to: far })];
+            items.extend([Item::Insn(Insn::Ret)].repeat(between));
+            items.push(Item::Label(far));
+            let code = Encoder::new().encode(&function(items)).unwrap();
+            assert_eq!(code.bytes.len(), between + len);
+        }
+    }
+
+    #[test]
+    fn the_loop_is_found_with_its_padding_before_it() {
+        let top = Label(1);
+        let items = vec![
+            Item::Insn(Insn::Ret),
+            Item::LoopTop { modulus: 32, skew: 5 },
+            Item::Label(top),
+            Item::Insn(Insn::Jmp { to: top }),
+        ];
+        let code = Encoder::new().encode(&function(items)).unwrap();
+        assert_eq!(code.loop_range, Some(5..7));
+        let nops: u8 = code
+            .placed
+            .iter()
+            .map(|p| if let Item::Insn(Insn::Nop { len }) = p.item { len } else { 0 })
+            .sum();
+        assert_eq!(nops, 4);
+    }
+}

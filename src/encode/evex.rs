@@ -6,7 +6,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use iced_x86::{Code, Encoder, Instruction, MemoryOperand, Register};
 
-use super::insn::One;
+use super::one::One;
 use crate::ir::{Gp, Mem, Vec as VecRegister, VecMove};
 
 /// What is done with the vector register.

@@ -3,81 +3,18 @@
 //! bytes are those a person's assembler would make: a base known only at run time costs
 //! prefixes that nobody would write.
 
-use dynasmrt::{AssemblyOffset, DynasmApi, dynasm};
+#![allow(
+    clippy::useless_conversion,
+    reason = "what dynasm expands to converts every register number"
+)]
+
+use dynasmrt::{DynasmApi, dynasm};
 
 use super::branch::nop_bytes;
 use super::evex::{Evex, Shape};
+use super::one::One;
 use crate::ir::{Gp, Insn, Mem, RepOp, Vec as VecRegister, VecEncoding, VecMove, Width};
 use crate::subject::Hint;
-
-/// The bytes of one instruction, the first one lowest. A number rather than a buffer, so
-/// that it stays in registers: reading back as a whole what was written byte by byte stalls
-/// the processor for longer than the rest takes.
-#[derive(Clone, Copy, Default)]
-pub(super) struct One {
-    bytes: u128,
-    len: u8,
-}
-
-impl One {
-    pub(super) fn len(&self) -> u8 {
-        self.len
-    }
-
-    /// Appends the bytes to others.
-    #[inline(always)]
-    pub(super) fn append_to(&self, out: &mut Vec<u8>) {
-        // A copy of fixed size is a single move.
-        let end = out.len() + usize::from(self.len);
-        out.extend_from_slice(&self.bytes.to_le_bytes());
-        out.truncate(end);
-    }
-
-    #[inline(always)]
-    fn byte(&self, at: u32) -> u8 {
-        (self.bytes >> (8 * at)) as u8
-    }
-
-    #[inline(always)]
-    fn remove(&mut self, at: u32) {
-        let below = (1 << (8 * at)) - 1;
-        self.bytes = self.bytes & below | self.bytes >> 8 & !below;
-        self.len -= 1;
-    }
-}
-
-impl Extend<u8> for One {
-    #[inline(always)]
-    fn extend<T: IntoIterator<Item = u8>>(&mut self, bytes: T) {
-        bytes.into_iter().for_each(|byte| self.push(byte));
-    }
-}
-
-impl<'a> Extend<&'a u8> for One {
-    #[inline(always)]
-    fn extend<T: IntoIterator<Item = &'a u8>>(&mut self, bytes: T) {
-        bytes.into_iter().for_each(|byte| self.push(*byte));
-    }
-}
-
-impl DynasmApi for One {
-    fn offset(&self) -> AssemblyOffset {
-        AssemblyOffset(self.len.into())
-    }
-
-    #[inline(always)]
-    fn push(&mut self, byte: u8) {
-        // No instruction has more than 15 bytes.
-        self.bytes |= u128::from(byte) << (8 * u32::from(self.len));
-        self.len += 1;
-    }
-
-    fn align(&mut self, alignment: usize, with: u8) {
-        while !usize::from(self.len).is_multiple_of(alignment) {
-            self.push(with);
-        }
-    }
-}
 
 /// A displacement in its shortest form.
 enum Disp {
@@ -139,35 +76,6 @@ macro_rules! arithmetic {
     }};
 }
 
-/// Removes the REX prefix without a bit set that dynasm writes before every legacy
-/// instruction whose register it learns at run time. It means nothing there (but for the
-/// byte registers sil and dil), and no other assembler writes it.
-#[inline(always)]
-fn drop_empty_rex(one: &mut One) {
-    const EMPTY_REX: u8 = 0x40;
-    const OPERAND_SIZE: u8 = 0x66;
-    let at = u32::from(one.byte(0) == OPERAND_SIZE);
-    if one.byte(at) == EMPTY_REX {
-        one.remove(at);
-    }
-}
-
-/// Turns a 3-byte VEX prefix that says no more than the 2-byte one into that: dynasm writes
-/// the long one wherever the last operand is a register it learns at run time.
-#[inline(always)]
-fn shorten_vex(one: &mut One) {
-    const LONG: u8 = 0xc4;
-    const SHORT: u8 = 0xc5;
-    // Index and base not extended (the bits are inverted), the 0F opcode map.
-    const PLAIN: u8 = 0x61;
-    let (second, third) = (one.byte(1), one.byte(2));
-    if one.byte(0) == LONG && second & 0x7f == PLAIN && third & 0x80 == 0 {
-        one.remove(0);
-        let prefix = u16::from_le_bytes([SHORT, second & 0x80 | third]);
-        one.bytes = one.bytes & !0xffff | u128::from(prefix);
-    }
-}
-
 /// The bytes of anything but a jump. The error says what is wrong with the operands.
 #[inline(always)]
 pub(super) fn encode_one(evex: &mut Evex, insn: &Insn) -> Result<One, &'static str> {
@@ -206,7 +114,7 @@ fn write(ops: &mut One, insn: &Insn) -> Result<(), &'static str> {
                 Width::B4 => around!(ops, mem, [mov Rd(r),] []),
                 Width::B8 => around!(ops, mem, [mov Rq(r),] []),
             }
-            drop_empty_rex(ops);
+            ops.drop_empty_rex();
         }
         Insn::Store { width, mem, src } => {
             let r = src as u8;
@@ -217,7 +125,7 @@ fn write(ops: &mut One, insn: &Insn) -> Result<(), &'static str> {
                 Width::B8 => around!(ops, mem, [mov] [, Rq(r)]),
             }
             if width != Width::B1 || !matches!(src, Gp::Rsi | Gp::Rdi) {
-                drop_empty_rex(ops);
+                ops.drop_empty_rex();
             }
         }
         Insn::StoreNti { width, mem, src } => {
@@ -227,7 +135,7 @@ fn write(ops: &mut One, insn: &Insn) -> Result<(), &'static str> {
                 Width::B8 => around!(ops, mem, [movnti] [, Rq(r)]),
                 _ => return Err("movnti stores 4 or 8 bytes"),
             }
-            drop_empty_rex(ops);
+            ops.drop_empty_rex();
         }
         Insn::MmxLoad { dst, mem } => {
             let r = mmx(dst)?;
@@ -279,7 +187,7 @@ fn general(ops: &mut One, insn: &Insn) -> Result<(), &'static str> {
         }
         Insn::Zero { dst } => {
             dynasm!(ops ; .arch x64 ; xor Rd(dst as u8), Rd(dst as u8));
-            drop_empty_rex(ops);
+            ops.drop_empty_rex();
         }
         Insn::Add { dst, src } => {
             dynasm!(ops ; .arch x64 ; add Rq(dst as u8), Rq(src as u8))
@@ -295,7 +203,7 @@ fn general(ops: &mut One, insn: &Insn) -> Result<(), &'static str> {
         Insn::TestImm { a, imm } => {
             dynasm!(ops ; .arch x64 ; test Rb(a as u8), BYTE imm as i8);
             if !matches!(a, Gp::Rsi | Gp::Rdi) {
-                drop_empty_rex(ops);
+                ops.drop_empty_rex();
             }
         }
         Insn::Neg { dst } => dynasm!(ops ; .arch x64 ; neg Rq(dst as u8)),
@@ -374,11 +282,11 @@ fn vec_load(ops: &mut One, dst: VecRegister, mem: Mem, kind: VecMove) -> Result<
         (_, _, VecMove::NonTemporal) => return Err("non-temporal moves are stores"),
         (VecEncoding::Sse, _, VecMove::Unaligned) => {
             around!(ops, mem, [movups Rx(r),] []);
-            drop_empty_rex(ops);
+            ops.drop_empty_rex();
         }
         (VecEncoding::Sse, _, VecMove::Aligned) => {
             around!(ops, mem, [movaps Rx(r),] []);
-            drop_empty_rex(ops);
+            ops.drop_empty_rex();
         }
         (_, 16, VecMove::Unaligned) => around!(ops, mem, [vmovdqu Rx(r),] []),
         (_, 16, VecMove::Aligned) => around!(ops, mem, [vmovdqa Rx(r),] []),
@@ -397,7 +305,7 @@ fn vec_store(ops: &mut One, src: VecRegister, mem: Mem, kind: VecMove) -> Result
             VecMove::Aligned => around!(ops, mem, [movaps] [, Rx(r)]),
             VecMove::NonTemporal => around!(ops, mem, [movntps] [, Rx(r)]),
         }
-        drop_empty_rex(ops);
+        ops.drop_empty_rex();
         return Ok(());
     }
     match (src.bytes, kind) {
@@ -417,11 +325,11 @@ fn vec_zero(ops: &mut One, dst: VecRegister) -> Result<(), &'static str> {
     match (dst.encoding, dst.bytes) {
         (VecEncoding::Sse, _) => {
             dynasm!(ops ; .arch x64 ; xorps Rx(r), Rx(r));
-            drop_empty_rex(ops);
+            ops.drop_empty_rex();
         }
         (_, 16) => dynasm!(ops ; .arch x64 ; vpxor Rx(r), Rx(r), Rx(r)),
         _ => dynasm!(ops ; .arch x64 ; vpxor Ry(r), Ry(r), Ry(r)),
     }
-    shorten_vex(ops);
+    ops.shorten_vex();
     Ok(())
 }

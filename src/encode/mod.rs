@@ -6,6 +6,7 @@ mod encoder;
 mod error;
 mod evex;
 mod insn;
+mod one;
 
 pub use branch::nop_bytes;
 pub use code::{Code, Placed};

@@ -1,6 +1,6 @@
 //! What an instruction asks of the processor.
 
-use super::insn::{Insn, Vec, VecEncoding, VecMove};
+use super::insn::{Insn, Vec as Register, VecEncoding, VecMove};
 use crate::host::{Feature, FeatureSet};
 use crate::subject::Hint;
 
@@ -32,7 +32,7 @@ pub const fn features(insn: &Insn) -> FeatureSet {
     }
 }
 
-const fn vector(register: Vec) -> FeatureSet {
+const fn vector(register: Register) -> FeatureSet {
     match (register.encoding, register.bytes) {
         // movups, movaps, movntps and xorps are all of the first SSE.
         (VecEncoding::Sse, _) => FeatureSet::EMPTY.with(Feature::Sse),
@@ -50,4 +50,37 @@ pub const fn leaves_cache(insn: &Insn) -> bool {
             | Insn::MmxStoreNt { .. }
             | Insn::VecStore { kind: VecMove::NonTemporal, .. }
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::{Function, lower};
+
+    fn of(id: &str) -> String {
+        let mut function = Function::default();
+        lower(&id.parse().unwrap(), &mut function).unwrap();
+        let set = function.insns().map(|i| features(&i)).fold(FeatureSet::EMPTY, FeatureSet::union);
+        set.iter().map(Feature::word).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn each_class_asks_for_what_it_uses() {
+        for (id, features) in [
+            ("copy/r64/u4", ""),
+            ("zero/rep8", ""),
+            ("copy/r64/nt", "sse sse2"),
+            ("copy/mmx", "mmx"),
+            ("zero/mmx/nt", "mmx sse"),
+            ("copy/xmm", "sse"),
+            ("zero/xmm/vex", "avx"),
+            ("zero/ymm/u4", "avx"),
+            ("copy/ymm/nt", "sse avx"),
+            ("copy/zmm", "avx512f avx512vl"),
+            ("copy/r64/pf-w@64", "prefetchw"),
+            ("copy/r64/pf-nop@64", ""),
+        ] {
+            assert_eq!(of(id), features, "{id}");
+        }
+    }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::att::{att, bytes, nop_mnemonic};
 use crate::encode::{Code, Placed};
-use crate::ir::{Insn, Item, Label, Part};
+use crate::ir::{Gp, Insn, Item, Label, Part};
 
 /// A line of an assembly source.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -111,7 +111,7 @@ fn remark(code: &Code, part: Part) -> String {
     match (part, &code.loop_range) {
         (Part::Entry, _) => "Entry.".into(),
         (Part::Small, _) => "Small sizes: moves from both ends that may overlap.".into(),
-        (Part::Head, _) => "Head: align the pointer.".into(),
+        (Part::Head, _) => head_remark(code),
         (Part::Setup, _) => "Set-up of the loop.".into(),
         (Part::Loop, Some(range)) => format!(
             "Loop: {} bytes; the top is at {} modulo 64.",
@@ -121,5 +121,49 @@ fn remark(code: &Code, part: Part) -> String {
         (Part::Loop, None) => "Loop.".into(),
         (Part::Tail, _) => "Tail: what the loop left.".into(),
         (Part::Exit, _) => "Way out.".into(),
+    }
+}
+
+/// What the head aligns, as its test tells.
+fn head_remark(code: &Code) -> String {
+    let tested = code.placed.iter().find_map(|placed| match placed.item {
+        Item::Insn(Insn::TestImm { a, imm }) => Some((a, u32::from(imm) + 1)),
+        _ => None,
+    });
+    match tested {
+        Some((Gp::Rsi, span)) => format!("Head: align the source to {span}."),
+        Some((_, span)) => format!("Head: align the destination to {span}."),
+        None => "Head.".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::encode::compile;
+
+    fn text(id: &str) -> String {
+        let code = compile(&id.parse().unwrap()).unwrap();
+        let lines: Vec<_> = gas_body(&code, ".Lx_").iter().map(Line::to_string).collect();
+        lines.join("\n")
+    }
+
+    #[test]
+    fn parts_are_remarked_and_labels_prefixed() {
+        let text = text("copy/ymm/u4/a64+32/nt");
+        for line in [
+            "\t/* Head: align the destination to 64. */",
+            ".Lx_loop:",
+            "\tjbe\t.Lx_loop",
+            ".Lx_small_16:",
+        ] {
+            assert!(text.lines().any(|l| l == line), "{line:?} in\n{text}");
+        }
+        assert!(text.contains("the top is at 32 modulo 64"), "{text}");
+    }
+
+    #[test]
+    fn string_instructions_stay_on_one_word_group() {
+        assert!(text("zero/rep64").contains("\trep stosq"));
     }
 }

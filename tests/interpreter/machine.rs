@@ -269,7 +269,7 @@ impl Machine<'_> {
         }
         if let Some((mem, VecMove::Aligned | VecMove::NonTemporal)) = access {
             let at = self.address(mem);
-            if at % bytes as u64 != 0 {
+            if !at.is_multiple_of(bytes as u64) {
                 return Err(Blame::Unaligned { at, insn: *insn });
             }
         }

@@ -11,7 +11,7 @@ use std::collections::HashSet;
 
 use assembler::{Assembler, Outcome};
 use looptune::encode::{Code, Encoder};
-use looptune::ir::{self, Function, Insn, Item};
+use looptune::ir::{self, Cond, Function, Insn, Item, Label};
 use looptune::print::{att, gas_body};
 use looptune::subject::Variant;
 
@@ -116,4 +116,47 @@ fn whole_variants_as_text_and_bytes() {
     compare_variants(Assembler::Gas, &codes);
     let few: Vec<_> = codes.into_iter().step_by(10).collect();
     compare_variants(Assembler::Clang, &few);
+}
+
+/// Whatever the axes say, lowering answers with code or with a reason, and all its code can
+/// be encoded.
+#[test]
+fn contradictory_variants_are_refused_and_nothing_panics() {
+    let (mut encoder, mut function) = (Encoder::new(), Function::default());
+    let (mut made, mut refused) = (0, 0);
+    for v in sample::every_corner() {
+        match ir::lower(&v, &mut function) {
+            Ok(()) => {
+                made += 1;
+                encoder.encode(&function).unwrap_or_else(|e| panic!("{v}: {e}"));
+            }
+            Err(_) => refused += 1,
+        }
+    }
+    assert!(made > 1_000 && refused > 1_000, "{made} made, {refused} refused");
+}
+
+/// A jump that grew over padding which shrank for it: its near form would be short if an
+/// assembler chose, so the text must force it.
+#[test]
+fn a_near_jump_that_would_reach_is_forced() {
+    let (far, top) = (Label(1), Label(2));
+    let ret = Item::Insn(Insn::Ret);
+    let mut items = vec![Item::Insn(Insn::Jcc { cond: Cond::E, to: far })];
+    items.extend([ret].repeat(20));
+    items.extend([Item::LoopTop { modulus: 64, skew: 0 }, Item::Label(top)]);
+    items.push(Item::Insn(Insn::Jmp { to: top }));
+    // 20, 42 of padding, then these: 130 bytes in the short form, 126 in the near one.
+    items.extend([ret].repeat(66));
+    items.push(Item::Label(far));
+    let code = Encoder::new().encode(&Function { items, boundaries: vec![] }).expect("encodes");
+    assert_eq!(code.placed[0].len, 6);
+    let lines = gas_body(&code, ".L");
+    assert!(lines.iter().any(|line| line.to_string().contains(".long")));
+    for assembler in [Assembler::Gas, Assembler::Clang] {
+        let lines: Vec<_> = lines.iter().map(ToString::to_string).collect();
+        if let Outcome::Bytes(theirs) = assembler.run(&format!(".text\n{}\n", lines.join("\n"))) {
+            assert_eq!(theirs, code.bytes, "{assembler:?}");
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! The writer that the parts of a lowering share: registers by slot, places relative to the
 //! pointers, and the way out.
 
-use super::super::insn::{
+use crate::ir::{
     Cond, Function, Gp, Insn, Item, Label, Mem, Part, Vec, VecEncoding, VecMove, Width,
 };
 use crate::subject::{Class, Encoding, Op, Store, Variant};
@@ -265,9 +265,14 @@ impl<'a> Emit<'a> {
 
     /// Moves both pointers by a constant.
     pub(super) fn advance(&mut self, bytes: i32) {
-        self.push(Insn::AddImm { dst: Gp::Rdi, imm: bytes });
+        let step = |dst| match bytes {
+            // Minus 128 fits into a byte, plus 128 does not.
+            128 => Insn::SubImm { dst, imm: -128 },
+            imm => Insn::AddImm { dst, imm },
+        };
+        self.push(step(Gp::Rdi));
         if self.copies() {
-            self.push(Insn::AddImm { dst: Gp::Rsi, imm: bytes });
+            self.push(step(Gp::Rsi));
         }
     }
 

@@ -1,7 +1,7 @@
 //! Head, set-up, loop and tail of the loop classes.
 
-use super::super::insn::{Cond, Gp, Insn, Part, RepOp, Width};
 use super::emit::{At, Data, Debts, Emit};
+use crate::ir::{Cond, Gp, Insn, Part, RepOp, Width};
 use crate::subject::{Count, Head, Hint, Order, Side, Store, Tail};
 
 impl Emit<'_> {

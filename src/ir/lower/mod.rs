@@ -12,7 +12,7 @@ mod main_loop;
 mod rep;
 mod small;
 
-use super::insn::{Function, Part};
+use crate::ir::{Function, Part};
 use crate::subject::{Class, Count, Encoding, Head, Op, Order, Side, Store, Tail, Variant};
 use emit::{Data, Emit};
 
@@ -177,6 +177,21 @@ mod tests {
         let mut insns = f.insns();
         assert_eq!(insns.next(), Some(Insn::Endbr64));
         assert_eq!(insns.next(), Some(Insn::Mov { dst: Gp::Rax, src: Gp::Rdi }));
+    }
+
+    #[test]
+    fn no_callee_saved_register_appears() {
+        for id in ["copy/r64/u32", "copy/r32/nt/u4", "zero/rep64/head-dst", "copy/zmm/u32/batch"] {
+            for insn in lowered(id).insns() {
+                assert!(!format!("{insn:?}").contains("Rbx"), "{id}: {insn:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_step_of_128_takes_the_short_immediate() {
+        let loops = lowered("copy/ymm/u4");
+        assert!(loops.insns().any(|i| i == Insn::SubImm { dst: Gp::Rdi, imm: -128 }));
     }
 
     #[test]

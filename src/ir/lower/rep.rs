@@ -1,7 +1,7 @@
 //! The classes whose main loop is one string instruction.
 
-use super::super::insn::{Cond, Gp, Insn, Part, RepOp, Width};
 use super::emit::{At, Data, Debts, Emit};
+use crate::ir::{Cond, Gp, Insn, Part, RepOp, Width};
 use crate::subject::{Class, Tail};
 
 impl Emit<'_> {

@@ -1,7 +1,7 @@
 //! Entry, and the sizes below the main loop's.
 
-use super::super::insn::{Cond, Gp, Insn, Part};
 use super::emit::{At, Data, Debts, Emit, vec_slot};
+use crate::ir::{Cond, Gp, Insn, Part};
 use crate::subject::Op;
 
 /// Registers a rung moves from the start, and as many again ending at the end, at most:
