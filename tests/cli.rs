@@ -57,7 +57,11 @@ fn unknown_words() {
 #[test]
 fn illegal_variants_name_the_rule() {
     for command in ["bench", "show", "verify", "export"] {
-        refused(&[command, "zero/xmm/u4/batch"], 2, &["zero/xmm/u4/batch is not legal"]);
+        refused(
+            &[command, "zero/xmm/u4/batch"],
+            2,
+            &["`zero/xmm/u4/batch` cannot be", "rule", "nearest"],
+        );
     }
 }
 

@@ -219,7 +219,7 @@ fn wrong_lines_are_told_what_would_be_right() {
         (&["libc"], "only generated loops"),
         (&["rep"], "zero/rep8"),
         (&["--op", "zero"], "--size"),
-        (&["--op", "fill", "--size", "4k"], "copy and zero"),
+        (&["--op", "fill", "--size", "4k"], "copy zero"),
         (&["--op", "zero", "--size", "0"], "nothing to measure"),
         (&["--op", "zero", "--size", "4k", "--state", "l9"], "robust"),
         (&["zero/ymm", "--symbol", "1x"], "C identifier"),

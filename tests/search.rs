@@ -120,7 +120,7 @@ fn question(states: &[Level]) -> Question {
         sizes: vec![4096],
         states: Some(states.iter().map(|l| State::both(*l)).collect()),
         drives: None,
-        budget: Some(Budget::Samples(60_000)),
+        budget: Some(Budget::Samples(20_000)),
         seed: 1,
         baselines: Baseline::ALL.to_vec(),
         weights: Vec::new(),
@@ -257,7 +257,7 @@ fn when_nothing_can_be_timed_it_says_so() {
 #[test]
 fn an_interruption_at_any_request_ends_with_results_so_far() {
     let list = candidates();
-    for patience in 1..40 {
+    for patience in [1, 2, 5, 9, 14, 20, 27, 35] {
         let mut script = Script::new(&list, machine);
         script.patience = patience;
         let (outcome, _) = run(&mut script, &list, &[Level::L1, Level::Dram]);

@@ -12,36 +12,37 @@ use crate::subject::{
     Variant,
 };
 
-/// Draws in a row that may find nothing new before the space counts as exhausted: legal
-/// points are a few per cent of the product, so this many misses are no accident.
-const PATIENCE: u32 = 100_000;
+/// Draws for a class in a row that may find nothing new before the class counts as
+/// exhausted: a string instruction's legal points are a thousandth of the product.
+const PATIENCE: u32 = 20_000;
 
 /// `count` distinct random variants that are legal and that a host with these features can
-/// run; fewer only where there are no more.
+/// run, classes drawn alike; fewer only where there are no more.
 pub fn random<R: Rng + ?Sized>(
     op: Op,
     features: &FeatureSet,
     count: usize,
     rng: &mut R,
 ) -> Vec<Variant> {
+    let mut classes: Vec<Class> = Class::ALL.to_vec();
+    classes.retain(|c| supported(&Variant::new(op, *c), features).is_ok());
     let mut seen = HashSet::new();
     let mut list = Vec::with_capacity(count);
-    let mut misses = 0;
-    while list.len() < count && misses < PATIENCE {
-        misses += 1;
-        let Some(variant) = draw(op, rng) else { continue };
-        if check(&variant).is_ok() && supported(&variant, features).is_ok() && seen.insert(variant)
-        {
-            list.push(variant);
-            misses = 0;
+    while list.len() < count {
+        let Some(class) = classes.choose(rng).copied() else { break };
+        let found = (0..PATIENCE)
+            .filter_map(|_| draw(op, class, rng))
+            .find(|v| check(v).is_ok() && supported(v, features).is_ok() && seen.insert(*v));
+        match found {
+            Some(variant) => list.push(variant),
+            None => classes.retain(|c| *c != class),
         }
     }
     list
 }
 
-/// One point, legal or not.
-fn draw<R: Rng + ?Sized>(op: Op, rng: &mut R) -> Option<Variant> {
-    let class = *Class::ALL.choose(rng)?;
+/// One point of a class, legal or not.
+fn draw<R: Rng + ?Sized>(op: Op, class: Class, rng: &mut R) -> Option<Variant> {
     let modulus = *Align::MODULI.choose(rng)?;
     let prefetch = if rng.next_u32().is_multiple_of(3) {
         Some(Prefetch {
