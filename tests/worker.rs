@@ -326,3 +326,27 @@ fn every_state_and_drive_gives_samples_with_plants_too() {
         }
     }
 }
+
+#[test]
+fn a_worker_behind_an_emulator_answers_like_any_other() {
+    let there = Command::new("qemu-x86_64").arg("--version").output().is_ok();
+    if !there {
+        eprintln!("no qemu-x86_64 on this machine: nothing to try");
+        return;
+    }
+    for cpu in ["Nehalem", "Haswell"] {
+        let words = ["qemu-x86_64", "-cpu", cpu, env!("CARGO_BIN_EXE_looptune")];
+        let command = words.iter().map(|s| s.to_string()).collect();
+        let mut client = Client::new(ClientOptions::new(command));
+        let result = client.evaluate(&request(vec![copy(), machine(&UD2), Body::Libc])).unwrap();
+        let (member, failure) = the_failure(&result);
+        assert_eq!((*member, &failure.kind), (1, &FailureKind::Crashed { signal: 4 }), "{cpu}");
+        assert_eq!([0, 2].map(|m| samples_of(&result, m)), [6, 6], "{cpu}");
+        let elsewhere = ClientOptions {
+            fingerprint: Some(Fingerprint::read()),
+            ..ClientOptions::new(words.iter().map(|s| s.to_string()).collect())
+        };
+        let error = Client::new(elsewhere).start().map(|_| ()).unwrap_err();
+        assert!(matches!(error, EvaluateError::Mismatch(_)), "{cpu}: {error}");
+    }
+}

@@ -31,7 +31,7 @@ pub use feature::{Feature, FeatureSet};
 pub use key::Fingerprint;
 pub use limit::PortLimit;
 pub use march::Microarch;
-pub use process::{context_switches, die_with_parent, peak_memory_bytes};
+pub use process::{context_switches, die_with_parent, no_core_files, peak_memory_bytes};
 pub use tsc::Tsc;
 pub use usable::{Refusal, Why};
 
@@ -62,6 +62,9 @@ pub enum HostError {
     /// The parent-death signal cannot be set.
     #[error("the system does not promise to end this process with its parent: {0}")]
     ParentDeath(std::io::Error),
+    /// The limit on core files cannot be set.
+    #[error("the system does not let this process forgo core files: {0}")]
+    CoreFiles(std::io::Error),
     /// The parent was gone before the promise held.
     #[error("the parent process is gone")]
     Orphaned,

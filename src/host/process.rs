@@ -22,6 +22,20 @@ pub fn die_with_parent() -> Result<(), HostError> {
     Ok(())
 }
 
+/// Makes this process end without a core file when a signal ends it: in a process whose
+/// deaths are ordinary answers, they would only fill the disk.
+///
+/// # Errors
+/// Where the system refuses.
+pub fn no_core_files() -> Result<(), HostError> {
+    let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the pointer is to `none`, which is only read.
+    if unsafe { libc::setrlimit(libc::RLIMIT_CORE, &none) } != 0 {
+        return Err(HostError::CoreFiles(std::io::Error::last_os_error()));
+    }
+    Ok(())
+}
+
 /// Context switches of the calling thread since its start: voluntary, involuntary.
 pub fn context_switches() -> (u64, u64) {
     let usage = usage(libc::RUSAGE_THREAD);

@@ -46,6 +46,7 @@ pub fn run_child(shared_path: &str) -> Result<(), ChildError> {
     // A parent that is gone before the promise holds has closed the line, and the first
     // read says so.
     host::die_with_parent()?;
+    host::no_core_files()?;
     let shared = SharedPage::open(shared_path)?;
     let mut line = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let cpu = host::pin_to_one().map_err(|e| e.to_string());
