@@ -16,11 +16,16 @@ const PAGE: usize = 4096;
 /// beside the flush.
 const SETTLING_PASSES: usize = 4;
 
+/// Passes that are enough where the last pass was a plain one over the same ring: it left the
+/// lines where settling puts them, and only the order of visits is to be made anew.
+const RESETTLING_PASSES: usize = 2;
+
 /// Touches that bring lines into the first level and keep them there.
 const L1_PASSES: usize = 2;
 
-/// Makes the state for a pass that visits the first `visits` pairs.
-pub(super) fn prime(rig: &Rig, visits: u32, features: FeatureSet) {
+/// Makes the state for a pass that visits the first `visits` pairs. `settled`: nothing but
+/// plain passes have run on the ring since it was last primed from the ground up.
+pub(super) fn prime(rig: &Rig, visits: u32, features: FeatureSet, settled: bool) {
     let visited = || rig.visits().take(visits as usize);
     match rig.level() {
         Level::L1 => {
@@ -29,8 +34,13 @@ pub(super) fn prime(rig: &Rig, visits: u32, features: FeatureSet) {
             }
         }
         Level::L2 | Level::Llc => {
-            flush(rig.visits(), rig.size(), features);
-            for _ in 0..SETTLING_PASSES {
+            let passes = if settled {
+                RESETTLING_PASSES
+            } else {
+                flush(rig.visits(), rig.size(), features);
+                SETTLING_PASSES
+            };
+            for _ in 0..passes {
                 rig.visits().for_each(|pair| write_and_read(pair, rig.size()));
             }
         }
