@@ -54,25 +54,27 @@ pub(super) fn pool(candidates: &[Candidate], screened: &[&Screened]) -> Vec<usiz
 }
 
 /// Races `field` in each cell; one panel a cell, entrants in the order of `field`, baselines
-/// after them. `share` is the part of what is left of the budget that all cells together
+/// after them; past the heat all are fully verified. `share` is the part of what is left of the budget that all cells together
 /// may use, of `parts` equal ones a cell.
 fn race(
     context: &mut Context<'_>,
     candidates: &[Candidate],
     cells: &[Cell],
     field: &[usize],
-    fully_verified: bool,
+    phase: Phase,
     parts: f64,
     (least, most): (u32, u32),
 ) -> Result<Vec<Panel>, EvaluateError> {
     let mut panels = Vec::new();
     for (done, cell) in cells.iter().enumerate() {
-        let mut entrants: Vec<_> =
-            field.iter().map(|i| candidate_entrant(&candidates[*i], fully_verified)).collect();
+        let mut entrants: Vec<_> = field
+            .iter()
+            .map(|i| candidate_entrant(&candidates[*i], phase == Phase::Race))
+            .collect();
         entrants.extend(context.baseline_entrants(cell.op));
         let mut panel = Panel::new(*cell, entrants, context.tick_hz);
         let mut share = context.meter.share(parts - done as f64);
-        context.fill(&mut panel, Phase::Race, &mut share, least, most)?;
+        context.fill(&mut panel, phase, &mut share, least, most)?;
         panels.push(panel);
     }
     Ok(panels)
@@ -86,7 +88,7 @@ pub(super) fn heat(
     pool: &[usize],
     parts: f64,
 ) -> Result<Vec<usize>, EvaluateError> {
-    let panels = race(context, candidates, cells, pool, false, parts, HEAT_LAYOUTS)?;
+    let panels = race(context, candidates, cells, pool, Phase::Heat, parts, HEAT_LAYOUTS)?;
     let mut rows: Vec<Vec<Regret>> = vec![Vec::new(); pool.len()];
     let mut orders: Vec<Vec<usize>> = Vec::new();
     for panel in &panels {
@@ -155,6 +157,6 @@ pub(super) fn last(
             )),
         }
     }
-    let panels = race(context, candidates, cells, &field, true, parts, FINAL_LAYOUTS)?;
+    let panels = race(context, candidates, cells, &field, Phase::Race, parts, FINAL_LAYOUTS)?;
     Ok(Final { field, panels, warnings })
 }

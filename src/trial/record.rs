@@ -12,8 +12,8 @@ words! {
     Phase {
         /// First look at many candidates.
         Screen = "screen",
-        /// Neighbours of leaders.
-        Local = "local",
+        /// Leaders of every cell, in every cell: picks the finalists.
+        Heat = "heat",
         /// Finalists on fresh data, across cells.
         Race = "race",
         /// The winner against the baselines.
