@@ -3,16 +3,21 @@
 use rand_chacha::ChaCha8Rng;
 
 use super::candidate::Candidate;
-use super::outcome::{BaselineOutcome, BaselineTimes, RegretRow, Robust, Standing, Timed};
+use super::outcome::{
+    BaselineOutcome, BaselineTimes, CellOutcome, RegretRow, Robust, Standing, Timed,
+};
 use super::panel::Panel;
 use super::plan::band;
 use crate::space::features_of;
 use crate::stats::{Interval, Regret, Verdict, holm_rejects, least_regret};
-use crate::subject::{Cell, Class, Store, Subject};
+use crate::subject::{Cell, Class, Store, Subject, Variant};
 use crate::trial::Role;
 
 /// Chance of one false "slower" among all rivals of a cell.
 const ALPHA: f64 = 0.05;
+
+/// Bootstrap replicates of intervals that nothing is decided by.
+const SHOWN_RESAMPLES: usize = 200;
 
 /// Index of the fastest of the first `count` entrants, against the panel's references.
 fn fastest(panel: &Panel, count: usize) -> Option<usize> {
@@ -32,40 +37,18 @@ fn fastest(panel: &Panel, count: usize) -> Option<usize> {
         .map(|(i, _)| i)
 }
 
-/// Regret of each of the first `count` entrants against the fastest of them; with a random
-/// generator their intervals too (else they are the value). `None` for those without times.
-pub(super) fn regrets(
-    panel: &Panel,
-    count: usize,
-    mut rng: Option<&mut ChaCha8Rng>,
-) -> Vec<Option<Regret>> {
+/// Regret of each of the first `count` entrants against the fastest of them, without
+/// intervals. `None` for those without times.
+pub(super) fn regrets(panel: &Panel, count: usize) -> Vec<Option<f64>> {
     let Some(best) = fastest(panel, count) else { return vec![None; count] };
-    (0..count)
-        .map(|i| {
-            if i == best {
-                return Some(Regret { value: 0.0, low: 0.0, high: 0.0 });
-            }
-            let paired = panel.against(i, &[best]);
-            let interval = match rng.as_deref_mut() {
-                Some(rng) => paired.interval(rng),
-                None => {
-                    let l = paired.location();
-                    Interval { estimate: l, low: l, high: l, p: 1.0 }
-                }
-            };
-            let regret = |log: f64| log.exp_m1().max(0.0);
-            interval.estimate.is_finite().then(|| Regret {
-                value: regret(interval.estimate),
-                low: regret(interval.low),
-                high: regret(interval.high),
-            })
-        })
-        .collect()
+    let regret = |i: usize| panel.against(i, &[best]).location().exp_m1().max(0.0);
+    (0..count).map(|i| Some(regret(i)).filter(|r| r.is_finite())).collect()
 }
 
 /// Net nanoseconds a call with interval, and bytes a cycle.
 fn timed(panel: &Panel, index: usize, candidate: &Candidate, rng: &mut ChaCha8Rng) -> Timed {
-    let ns = panel.nanoseconds(index).interval(rng).exp();
+    // Shown, not judged by: few replicates do.
+    let ns = panel.nanoseconds(index).interval_of(SHOWN_RESAMPLES, rng).exp();
     Timed {
         variant: candidate.variant,
         ns: ns.estimate,
@@ -126,15 +109,18 @@ pub(super) fn is_tie(standing: &Standing) -> bool {
     standing.verdict != Verdict::Slower
 }
 
-/// The pick among the ties: fewest code bytes, lowest instruction set, no prefetch, smallest
-/// id.
+/// What makes one of two equally fast loops the better: fewer code bytes, lower instruction
+/// set, no prefetch, smaller id.
+pub(super) fn simplicity(variant: &Variant, code_bytes: u32) -> impl Ord + use<> {
+    let level = features_of(variant).iter().map(|f| f as u32).max();
+    let class = Class::ALL.iter().position(|c| *c == variant.class);
+    (code_bytes, level, class, variant.prefetch.is_some(), variant.to_string())
+}
+
+/// The pick among the ties.
 pub(super) fn pick(standings: &[Standing]) -> Option<&Standing> {
-    standings.iter().filter(|s| is_tie(s)).min_by_key(|s| {
-        let v = &s.timed.variant;
-        let level = features_of(v).iter().map(|f| f as u32).max();
-        let class = Class::ALL.iter().position(|c| *c == v.class);
-        (s.timed.code_bytes, level, v.prefetch.is_some(), class, v.to_string())
-    })
+    let simple = |s: &&Standing| simplicity(&s.timed.variant, s.timed.code_bytes);
+    standings.iter().filter(|s| is_tie(s)).min_by_key(simple)
 }
 
 /// Baselines of a confirming panel whose first entrant is the winner.
@@ -165,47 +151,39 @@ pub(super) fn baselines(panel: &Panel, rng: &mut ChaCha8Rng) -> Vec<BaselineOutc
     list
 }
 
-/// Regrets of every finalist over the cells of a size: the candidate, and one row a cell.
+/// Regrets of every finalist over the cells of a size.
 pub(super) struct RegretTable {
-    field: Vec<usize>,
     cells: Vec<Cell>,
-    rows: Vec<Vec<Regret>>,
+    /// Each with a regret a cell.
+    rows: Vec<(Variant, Vec<Regret>)>,
 }
 
 impl RegretTable {
-    pub(super) fn new(field: &[usize], panels: &[Panel], rng: &mut ChaCha8Rng) -> RegretTable {
-        let columns: Vec<_> =
-            panels.iter().map(|p| regrets(p, field.len(), Some(&mut *rng))).collect();
-        let mut table = RegretTable {
-            field: Vec::new(),
-            cells: panels.iter().map(|p| p.cell).collect(),
-            rows: Vec::new(),
-        };
-        for (place, index) in field.iter().enumerate() {
+    /// From the standings of each cell.
+    pub(super) fn new(cells: &[CellOutcome]) -> RegretTable {
+        let mut table =
+            RegretTable { cells: cells.iter().map(|c| c.cell).collect(), rows: Vec::new() };
+        let Some(first) = cells.first() else { return table };
+        for variant in first.standings.iter().map(|s| s.timed.variant) {
             // A loop that failed in one cell is nobody's choice for all of them.
-            let row: Option<Vec<Regret>> = columns.iter().map(|c| c[place]).collect();
-            if let Some(row) = row {
-                table.field.push(*index);
-                table.rows.push(row);
-            }
+            let row: Option<Vec<Regret>> = cells.iter().map(|c| regret_in(c, &variant)).collect();
+            table.rows.extend(row.map(|row| (variant, row)));
         }
         table
     }
 
-    /// The choice of least regret among the candidates that `wanted` admits.
+    /// The choice of least regret among the variants that `wanted` admits.
     pub(super) fn choose(
         &self,
-        candidates: &[Candidate],
         weights: &[f64],
-        wanted: impl Fn(&Candidate) -> bool,
+        wanted: impl Fn(&Variant) -> bool,
     ) -> Option<Robust> {
-        let places: Vec<usize> =
-            (0..self.field.len()).filter(|p| wanted(&candidates[self.field[*p]])).collect();
-        let rows: Vec<Vec<Regret>> = places.iter().map(|p| self.rows[*p].clone()).collect();
-        let place = places[least_regret(&rows, weights)?];
-        let row = &self.rows[place];
+        let admitted: Vec<&(Variant, Vec<Regret>)> =
+            self.rows.iter().filter(|(v, _)| wanted(v)).collect();
+        let rows: Vec<Vec<Regret>> = admitted.iter().map(|(_, row)| row.clone()).collect();
+        let (variant, row) = admitted[least_regret(&rows, weights)?];
         Some(Robust {
-            variant: candidates[self.field[place]].variant,
+            variant: *variant,
             max_regret: row.iter().map(|r| r.value).fold(0.0, f64::max),
             by_cell: self
                 .cells
@@ -215,4 +193,11 @@ impl RegretTable {
                 .collect(),
         })
     }
+}
+
+fn regret_in(cell: &CellOutcome, variant: &Variant) -> Option<Regret> {
+    let standing = cell.standings.iter().find(|s| s.timed.variant == *variant)?;
+    let (low, high) = standing.ratio_ci;
+    let regret = |ratio: f64| (ratio - 1.0).max(0.0);
+    Some(Regret { value: regret(standing.ratio_to_best), low: regret(low), high: regret(high) })
 }

@@ -2,22 +2,26 @@
 
 use super::candidate::Candidate;
 use super::context::{Context, candidate_entrant};
-use super::decide::regrets;
+use super::decide::{regrets, simplicity};
 use super::panel::Panel;
 use super::screen::Screened;
-use crate::stats::Regret;
 use crate::subject::{Cell, Op};
 use crate::trial::{Check, EvaluateError, Phase};
 
 /// Leaders that each cell sends into the race of all cells.
 const LEADERS: usize = 5;
 
+/// Simplest candidates among the near ties of each cell, and how near those are: what one
+/// sample in l1 is worth.
+const SIMPLEST: usize = 3;
+const NEAR: f64 = 0.03;
+
 /// Layouts of the heat that picks finalists.
 const HEAT_LAYOUTS: (u32, u32) = (2, 24);
 
 /// Layouts of the final: as many as the budget gives, five at least for an interval; past
-/// 240 the bootstrap costs more than a layout tells.
-const FINAL_LAYOUTS: (u32, u32) = (5, 240);
+/// 160 the bootstrap costs more than a layout tells.
+const FINAL_LAYOUTS: (u32, u32) = (5, 160);
 
 /// Who races: the leaders of every cell, of each cell the best of each kind of store, and
 /// one representative of each class and store type.
@@ -37,6 +41,7 @@ pub(super) fn pool(candidates: &[Candidate], screened: &[&Screened]) -> Vec<usiz
                 .take(2)
                 .for_each(|(i, _)| add(*i));
         }
+        simplest(candidates, cell).into_iter().for_each(&mut add);
     }
     // The fastest of each class and store in any cell represents it.
     let mut kinds: Vec<((_, _), usize, f64)> = Vec::new();
@@ -51,6 +56,18 @@ pub(super) fn pool(candidates: &[Candidate], screened: &[&Screened]) -> Vec<usiz
     }
     kinds.iter().for_each(|(_, index, _)| add(*index));
     pool
+}
+
+/// The simplest of those that screening cannot tell from its leader. Where thousands of
+/// candidates take the same path (below the sizes that their loops are for), the leaders are
+/// luck, and what a person wants is the shortest of all that are as good.
+fn simplest(candidates: &[Candidate], cell: &Screened) -> Vec<usize> {
+    let Some((_, best)) = cell.order.first() else { return Vec::new() };
+    let mut near: Vec<usize> =
+        cell.order.iter().filter(|(_, s)| *s <= best + NEAR).map(|(i, _)| *i).collect();
+    near.sort_by_cached_key(|i| simplicity(&candidates[*i].variant, candidates[*i].code_bytes));
+    near.truncate(SIMPLEST);
+    near
 }
 
 /// Races `field` in each cell; one panel a cell, entrants in the order of `field`, baselines
@@ -89,19 +106,19 @@ pub(super) fn heat(
     parts: f64,
 ) -> Result<Vec<usize>, EvaluateError> {
     let panels = race(context, candidates, cells, pool, Phase::Heat, parts, HEAT_LAYOUTS)?;
-    let mut rows: Vec<Vec<Regret>> = vec![Vec::new(); pool.len()];
+    let mut rows: Vec<Vec<f64>> = vec![Vec::new(); pool.len()];
     let mut orders: Vec<Vec<usize>> = Vec::new();
     for panel in &panels {
-        let places = regrets(panel, pool.len(), None);
+        let places = regrets(panel, pool.len());
         let mut order: Vec<(usize, f64)> =
-            places.iter().enumerate().filter_map(|(i, r)| Some((i, r.as_ref()?.value))).collect();
+            places.iter().enumerate().filter_map(|(i, r)| Some((i, (*r)?))).collect();
         order.sort_by(|a, b| a.1.total_cmp(&b.1));
         orders.push(order.into_iter().map(|(place, _)| place).collect());
         for (row, regret) in rows.iter_mut().zip(&places) {
             row.extend(*regret);
         }
     }
-    let worst = |place: usize| rows[place].iter().map(|r| r.value).fold(0.0, f64::max);
+    let worst = |place: usize| rows[place].iter().copied().fold(0.0, f64::max);
     let mut whole: Vec<usize> =
         (0..pool.len()).filter(|p| rows[*p].len() == panels.len()).collect();
     whole.sort_by(|a, b| worst(*a).total_cmp(&worst(*b)));

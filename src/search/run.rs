@@ -14,7 +14,7 @@ use super::panel::Panel;
 use super::plan::{Question, SizePlan, is_cheap};
 use super::race::{heat, last, pool};
 use super::screen::{Screen, Screened};
-use crate::subject::Cell;
+use crate::subject::{Cell, Store};
 use crate::trial::{EvaluateError, Evaluator, Observer, Phase};
 
 /// Parts of a cell's share of the budget: screening; the heat; the final. The rest is for
@@ -174,10 +174,10 @@ impl SizeRun<'_> {
             self.outcome.cells.push(outcome);
         }
         let weights: Vec<f64> = panels.iter().map(|p| self.question.weight(&p.cell)).collect();
-        let table = RegretTable::new(field, panels, &mut context.rng);
-        self.outcome.robust = table.choose(self.candidates, &weights, |_| true);
-        self.outcome.best_plain = table.choose(self.candidates, &weights, |c| !c.non_temporal());
-        self.outcome.best_nt = table.choose(self.candidates, &weights, Candidate::non_temporal);
+        let table = RegretTable::new(&self.outcome.cells);
+        self.outcome.robust = table.choose(&weights, |_| true);
+        self.outcome.best_plain = table.choose(&weights, |v| v.store != Store::Nt);
+        self.outcome.best_nt = table.choose(&weights, |v| v.store == Store::Nt);
     }
 
     /// Winners against baselines, on data that had no part in choosing them.

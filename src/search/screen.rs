@@ -12,7 +12,7 @@ use super::outcome::{Excluded, Stop};
 use super::panel::{Effort, Panel};
 use super::plan::is_cheap;
 use crate::space::stratified;
-use crate::subject::{Cell, Variant};
+use crate::subject::{Cell, Level, Variant};
 use crate::trial::{EvaluateError, Failure, FailureKind, Phase};
 
 /// Candidates in one request: enough that the baselines beside them cost little, few enough
@@ -99,18 +99,23 @@ impl<'s> Screen<'s> {
         let cheap = is_cheap(&self.cell);
         let mut field: Vec<usize> = (0..self.candidates.len()).collect();
         if cheap {
+            // Those that leave the cache make the next one's priming dear: they go together.
             field.shuffle(&mut context.rng);
+            field.sort_by_key(|i| self.candidates[*i].non_temporal());
         } else {
             let mut first = self.subset(context, CHUNK);
             first.extend(favourites.iter().filter(|f| !first.contains(f)).collect::<Vec<_>>());
-            self.round(context, &first, (1, 1), true, &mut share)?;
+            // Nobody's budget is too small for these: without them the cell has no answer.
+            self.round(context, &first, (1, 1), false, &mut share)?;
             // A third of the share for breadth, the rest for depth and neighbours.
             let price = self.seconds * 1e9 / (self.samples as f64).max(1.0);
             let affordable = share.affords(price) as usize / 3;
             field = self.subset(context, affordable.min(self.candidates.len()));
             field.retain(|i| !first.contains(i));
         }
-        let blocks = if cheap { context.strategy.screen_rounds } else { 1 };
+        // In l1 a sample costs little more than its pass; elsewhere the priming.
+        let near = self.cell.state.level() == Some(Level::L1);
+        let blocks = if near { context.strategy.screen_rounds } else { 1 };
         self.round(context, &field, (1, blocks), !cheap, &mut share)?;
         if !cheap {
             for _ in 0..context.strategy.local_rounds {
@@ -124,7 +129,7 @@ impl<'s> Screen<'s> {
             let keep = ((left.len() as f64 * KEEP) as usize).max(LAST).min(left.len());
             left.truncate(keep);
             let field: Vec<usize> = left.iter().map(|(i, _)| *i).collect();
-            self.round(context, &field, (layouts, blocks), !cheap, &mut share)?;
+            self.round(context, &field, (layouts, blocks), true, &mut share)?;
             left = self.ranking_of(&field);
             if keep <= LAST || self.used_up {
                 return Ok(());

@@ -1,6 +1,7 @@
 //! Log-ratios paired by block, and their interval by bootstrap over layouts, then blocks.
 
-use rand::{Rng, RngExt};
+use rand::rngs::SmallRng;
+use rand::{Rng, RngExt, SeedableRng};
 
 /// Bootstrap replicates of an interval. At 1000 the 2.5 % and 97.5 % points rest on 25
 /// replicates each, whose own error is far below the interval's width.
@@ -100,18 +101,31 @@ impl Paired {
     /// The location with its 95 % interval, by resampling layouts and, within each, blocks.
     /// With one layout only blocks are resampled, with one value the interval is the value.
     pub fn interval(&self, rng: &mut impl Rng) -> Interval {
+        self.interval_of(RESAMPLES, rng)
+    }
+
+    /// As [`Paired::interval`], with so many replicates (two at least): fewer where the
+    /// interval is only shown.
+    pub fn interval_of(&self, resamples: usize, rng: &mut impl Rng) -> Interval {
+        let resamples = resamples.max(2);
         let estimate = self.location();
         let n = self.layouts.len();
         if n == 0 {
             return Interval { estimate, low: estimate, high: estimate, p: 1.0 };
         }
-        let mut replicates = Vec::with_capacity(RESAMPLES);
+        // Hundreds of thousands of draws: a fast generator, seeded by the given one.
+        let mut rng = SmallRng::from_rng(rng);
+        let mut replicates = Vec::with_capacity(resamples);
         let mut medians = Vec::with_capacity(n);
         let mut draw = Vec::new();
-        for _ in 0..RESAMPLES {
+        for _ in 0..resamples {
             medians.clear();
             for _ in 0..n {
                 let (_, values) = &self.layouts[rng.random_range(0..n)];
+                if let [only] = values[..] {
+                    medians.push(only);
+                    continue;
+                }
                 draw.clear();
                 draw.extend((0..values.len()).map(|_| values[rng.random_range(0..values.len())]));
                 medians.push(median(&mut draw));
@@ -122,12 +136,12 @@ impl Paired {
         // Percentiles of a bootstrap of n values are too narrow by about sqrt(n/(n-1)), and
         // by the normal's quantile against Student's; widen around the estimate by both.
         let widen = if n > 1 { student_over_normal(n - 1) } else { 1.0 };
-        let at = |q: f64| replicates[((RESAMPLES - 1) as f64 * q).round() as usize];
+        let at = |q: f64| replicates[((resamples - 1) as f64 * q).round() as usize];
         let low = estimate + (at(0.025) - estimate) * widen;
         let high = estimate + (at(0.975) - estimate) * widen;
-        let mean = replicates.iter().sum::<f64>() / RESAMPLES as f64;
+        let mean = replicates.iter().sum::<f64>() / resamples as f64;
         let spread = replicates.iter().map(|r| (r - mean).powi(2)).sum::<f64>();
-        let error = (spread / (RESAMPLES - 1) as f64).sqrt() * widen;
+        let error = (spread / (resamples - 1) as f64).sqrt() * widen;
         let p = if error > 0.0 { two_sided(estimate / error) } else { f64::from(estimate == 0.0) };
         Interval { estimate, low: low.min(estimate), high: high.max(estimate), p }
     }
