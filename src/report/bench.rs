@@ -10,7 +10,7 @@ use crate::subject::Cell;
 use crate::units::{human_ns, human_size};
 
 /// Columns that figures leave to names.
-const NAME_WIDTH: usize = 34;
+const NAME_WIDTH: usize = 22;
 
 /// One cell of a bench.
 #[derive(Clone, Debug, PartialEq)]

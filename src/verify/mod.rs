@@ -106,8 +106,37 @@ impl Verifier {
         check: Check,
         progress: &impl Announce,
     ) -> Result<Verified, Failure> {
+        let boundaries = match body {
+            Body::Machine(machine) => machine.boundaries.clone(),
+            Body::Libc | Body::Foreign { .. } => cases::likely_boundaries(check),
+        };
+        self.try_all(op, body, &boundaries, check, progress)
+    }
+
+    /// Verifies a body that has passed a check for one size more: its boundaries are not
+    /// tried again.
+    ///
+    /// # Errors
+    /// As [`Verifier::verify`].
+    pub fn verify_size(
+        &mut self,
+        verified: &Verified,
+        size: u64,
+        progress: &impl Announce,
+    ) -> Result<Verified, Failure> {
+        self.try_all(verified.op(), verified.body(), &[], Check::Quick { size }, progress)
+    }
+
+    fn try_all(
+        &mut self,
+        op: Op,
+        body: &Body,
+        boundaries: &[u64],
+        check: Check,
+        progress: &impl Announce,
+    ) -> Result<Verified, Failure> {
         let (entry, fixed) = self.place(op, body)?;
-        let outcome = self.run(op, entry, body, check, progress);
+        let outcome = self.run(op, entry, boundaries, check, progress);
         if outcome.is_err() {
             // Nobody knows what it did besides.
             self.buffers.reset(&self.blocks);
@@ -146,18 +175,14 @@ impl Verifier {
         &mut self,
         op: Op,
         entry: Entry,
-        body: &Body,
+        boundaries: &[u64],
         check: Check,
         progress: &impl Announce,
     ) -> Result<(), Failure> {
-        let boundaries = match body {
-            Body::Machine(machine) => machine.boundaries.clone(),
-            Body::Libc | Body::Foreign { .. } => cases::likely_boundaries(check),
-        };
         let mut last = None;
         let Verifier { trampoline, uppers, blocks, buffers, .. } = self;
         let mut bench = Bench { op, entry, trampoline, uppers: *uppers, blocks, progress };
-        cases::swept(op, check, &boundaries, &mut |case| {
+        cases::swept(op, check, boundaries, &mut |case| {
             last = Some(case);
             bench.case(buffers, case)
         })?;
