@@ -9,7 +9,7 @@ use crate::subject::{Cell, Level, Op, Pages};
 
 /// A layout moves the buffers by up to so many pages, so that other physical pages carry
 /// them.
-const SPARE_PAGES: usize = 8;
+const SPARE_PAGES: usize = 256;
 
 const PAGE: usize = 4096;
 

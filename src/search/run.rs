@@ -123,9 +123,8 @@ impl SizeRun<'_> {
         let mut favourites: Vec<usize> = Vec::new();
         for (done, cell) in order.iter().enumerate() {
             let shares = (ahead - done) as f64 + done as f64 * (1.0 - SCREEN);
-            let share = context.meter.share(shares / SCREEN);
             let mut screen = Screen::new(*cell, self.candidates);
-            let ended = screen.run(context, &favourites, share);
+            let ended = screen.run(context, &favourites, shares / SCREEN);
             let interrupted = matches!(ended, Err(EvaluateError::Interrupted));
             let screened = screen.finish(interrupted);
             favourites.extend(screened.order.iter().take(4).map(|(i, _)| *i));

@@ -23,6 +23,10 @@ const CHUNK: usize = 48;
 /// that screening must see.
 const PASS_NS: u32 = 2_000;
 
+/// Parts of the share: looking at many, and looking again at the better ones.
+const BREADTH: f64 = 0.6;
+const DEPTH: f64 = 0.6;
+
 /// Halving keeps this part of the candidates in each round …
 const KEEP: f64 = 0.25;
 
@@ -86,7 +90,8 @@ impl<'s> Screen<'s> {
     }
 
     /// Screens: everything where the state is cheap, else what the share affords of a
-    /// stratified subset, always with `favourites` (leaders of other cells).
+    /// stratified subset, always with `favourites` (leaders of other cells). The share is one
+    /// of `parts` parts of what is left of the budget.
     ///
     /// # Errors
     /// As the evaluator; what was measured before stays.
@@ -94,8 +99,9 @@ impl<'s> Screen<'s> {
         &mut self,
         context: &mut Context<'_>,
         favourites: &[usize],
-        mut share: Share,
+        parts: f64,
     ) -> Result<(), EvaluateError> {
+        let mut share = context.meter.share(parts / BREADTH);
         let cheap = is_cheap(&self.cell);
         let mut field: Vec<usize> = (0..self.candidates.len()).collect();
         if cheap {
@@ -123,6 +129,9 @@ impl<'s> Screen<'s> {
                 self.round(context, &near, (1, 1), true, &mut share)?;
             }
         }
+        // Breadth where all are looked at takes what it takes; depth has its own part.
+        let mut share = context.meter.share(parts / DEPTH);
+        self.used_up = false;
         let mut layouts = 2;
         let mut left = self.ranking();
         loop {
