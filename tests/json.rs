@@ -66,6 +66,8 @@ fn host(value: &Value) {
     assert!(features.contains(&"sse2"), "{features:?}");
 }
 
+const OP: &str = "zero";
+
 const VERDICTS: [&str; 4] = ["faster", "slower", "tied", "undecided"];
 
 fn search(op: &str, results: &Path) -> Value {
@@ -77,13 +79,13 @@ fn search(op: &str, results: &Path) -> Value {
 #[test]
 fn search_has_the_shape_of_schema_1() {
     let room = tempfile::tempdir().unwrap();
-    let found = search("copy", room.path());
+    let found = search(OP, room.path());
     object(&found, &["schema", "command", "seed", "seconds", "host", "op", "sizes", "warnings"]);
     assert_eq!((count(&found["schema"]), count(&found["seed"])), (1, 7));
-    assert!(text(&found["command"]).starts_with("looptune search --op copy"));
+    assert!(text(&found["command"]).starts_with("looptune search --op zero --size"));
     assert!(positive(&found["seconds"]) < 60.0);
     host(&found["host"]);
-    assert_eq!(found["op"], "copy");
+    assert_eq!(found["op"], OP);
     array(&found["warnings"]).iter().for_each(|w| assert!(!text(w).contains("interrupted")));
     let sizes = array(&found["sizes"]);
     assert_eq!(sizes.len(), 2);
@@ -97,18 +99,18 @@ fn search_has_the_shape_of_schema_1() {
         let cells = array(&size["cells"]);
         let there: Vec<&str> = cells.iter().map(|c| text(&c["state"])).collect();
         assert_eq!(there, states);
-        cells.iter().for_each(|c| cell(c, "copy"));
+        cells.iter().for_each(|c| cell(c, bytes));
         robust(&size["robust"], cells);
         object(&size["best_plain"], &["variant"]);
-        is_variant(&size["best_plain"]["variant"], "copy");
+        is_variant(&size["best_plain"]["variant"], OP);
         // Loops with non-temporal stores take part, but perhaps none came so far.
         if !size["best_nt"].is_null() {
-            is_variant(&size["best_nt"]["variant"], "copy");
+            is_variant(&size["best_nt"]["variant"], OP);
         }
     }
 }
 
-fn cell(cell: &Value, op: &str) {
+fn cell(cell: &Value, bytes: u64) {
     object(
         cell,
         &["state", "drive", "trials", "samples", "stop", "winner", "ties", "baselines", "excluded"],
@@ -118,12 +120,12 @@ fn cell(cell: &Value, op: &str) {
     assert!(["budget", "converged", "exhausted"].contains(&text(&cell["stop"])));
     let winner = &cell["winner"];
     object(winner, &["variant", "ns", "ci", "bytes_per_cycle", "code_bytes"]);
-    is_variant(&winner["variant"], op);
+    is_variant(&winner["variant"], OP);
     let ns = with_interval(&winner["ns"], &winner["ci"]);
     positive(&winner["bytes_per_cycle"]);
     assert!(count(&winner["code_bytes"]) > 0);
     for tie in array(&cell["ties"]) {
-        is_variant(tie, op);
+        is_variant(tie, OP);
         assert_ne!(tie, &winner["variant"], "the winner is not a tie of its own");
     }
     let baselines = array(&cell["baselines"]);
@@ -132,9 +134,10 @@ fn cell(cell: &Value, op: &str) {
     for baseline in baselines {
         object(baseline, &["name", "ns", "ratio", "ratio_ci", "verdict"]);
         let ratio = with_interval(&baseline["ratio"], &baseline["ratio_ci"]);
-        // The ratio is paired and gross, the times are apart and net: near, not equal.
+        // The ratio is paired and gross, the times are apart and net of the driver: near, not
+        // equal, and only where a call takes much longer than its driver.
         let apart = positive(&baseline["ns"]) / ns;
-        assert!((ratio / apart).ln().abs() < 0.7, "{ratio} against {apart}: {cell}");
+        assert!(bytes < 1024 || (ratio / apart).ln().abs() < 0.7, "{ratio}, {apart}: {cell}");
         let verdict = text(&baseline["verdict"]);
         assert!(VERDICTS.contains(&verdict));
         assert!(verdict != "slower" || ratio > 1.0, "{baseline}");
@@ -147,7 +150,7 @@ fn cell(cell: &Value, op: &str) {
 
 fn robust(robust: &Value, cells: &[Value]) {
     object(robust, &["variant", "max_regret", "by_state"]);
-    is_variant(&robust["variant"], "copy");
+    is_variant(&robust["variant"], OP);
     let by_state = array(&robust["by_state"]);
     let place = |v: &Value| (text(&v["state"]).to_string(), text(&v["drive"]).to_string());
     let there: Vec<_> = by_state.iter().map(place).collect();

@@ -61,6 +61,38 @@ fn export(results: &Path) -> bool {
     }
 }
 
+/// Kills a search as soon as it has recorded a finalist: then there is something to export,
+/// and it says that nothing was decided.
+fn killed_in_the_final_race(results: &Path) {
+    let args = ["search", "--op", "zero", "--size", "4k", "--state", "l1", "--budget", "12s"];
+    let before = raced(results);
+    let mut parent =
+        looptune(&args, results).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let began = Instant::now();
+    while raced(results) == before {
+        assert!(began.elapsed() < Duration::from_secs(90), "never came to the final race");
+        assert!(parent.try_wait().unwrap().is_none(), "ended without a final race");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let pid = parent.id();
+    processes::signal(pid, "KILL");
+    parent.wait().unwrap();
+    processes::no_workers_of(pid);
+    report(results);
+    let out = output(&["export", "--op", "zero", "--size", "4096", "--state", "l1"], results);
+    let said = stderr(&out);
+    assert!(out.status.success() && said.contains("provisional"), "{said}");
+    eprintln!("killed in the final race after {:.1} s", began.elapsed().as_secs_f64());
+}
+
+/// Rows of final races that are recorded.
+fn raced(results: &Path) -> usize {
+    let folders = std::fs::read_dir(results).into_iter().flatten().filter_map(Result::ok);
+    let files = folders.map(|f| std::fs::read(f.path().join("trials.csv")).unwrap_or_default());
+    let rows = |file: Vec<u8>| file.windows(6).filter(|w| *w == b",race,").count();
+    files.map(rows).sum()
+}
+
 #[test]
 fn whatever_the_moment() {
     let kills = std::env::var(KILLS).map_or(6, |n| n.parse().expect("a number of kills"));
@@ -88,6 +120,7 @@ fn whatever_the_moment() {
         let exported = export(&results);
         eprintln!("killed after {moment:.2} s, export: {exported}");
     }
+    killed_in_the_final_race(&results);
     let began = Instant::now();
     let args = ["search", "--op", "zero", "--size", "4k", "--state", "l1", "--budget", "1s"];
     let out = output(&[&args[..], &["--json"]].concat(), &results);

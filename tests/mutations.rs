@@ -38,6 +38,18 @@ const IDS: [&str; 20] = [
     "zero/rep64/tail-overlap",
 ];
 
+/// Those of them whose every access is moved, since each fault costs a worker.
+const SWEPT: [&str; 8] = [
+    "copy/r64/u4/tail-bytes",
+    "copy/xmm/u4/batch/negidx",
+    "copy/ymm/u2/aligned/tail-bytes",
+    "copy/mmx/u2/nt",
+    "zero/xmm/u4/negidx",
+    "zero/ymm/u4",
+    "zero/mmx/u2/nt/tail-bytes",
+    "zero/rep64/tail-overlap",
+];
+
 /// One function, perhaps broken.
 #[derive(Clone)]
 struct Subject {
@@ -109,6 +121,11 @@ fn subjects() -> Vec<Subject> {
 
 fn mutants(make: impl Fn(&Subject) -> Vec<Subject>) -> Vec<Subject> {
     subjects().iter().flat_map(make).collect()
+}
+
+fn swept_mutants(make: impl Fn(&Subject) -> Vec<Subject>) -> Vec<Subject> {
+    let swept = |s: &&Subject| SWEPT.contains(&s.name.as_str());
+    subjects().iter().filter(swept).flat_map(make).collect()
 }
 
 /// What a worker says of each subject.
@@ -260,7 +277,7 @@ fn a_tail_off_by_one() {
 
 #[test]
 fn any_store_displaced_by_a_byte() {
-    let moved = mutants(|s| {
+    let moved = swept_mutants(|s| {
         let insns = s.insns();
         let is_store = |insn: Insn| stored_to(&mut insn.clone()).is_some();
         // Who is not aligned is so after a byte less than the span of the head, whose last
@@ -275,19 +292,19 @@ fn any_store_displaced_by_a_byte() {
             })
             .collect()
     });
-    assert!(moved.len() > 200, "{}", moved.len());
+    assert!(moved.len() > 100, "{}", moved.len());
     caught(&moved, is_displaced);
 }
 
 #[test]
 fn any_load_displaced_by_a_byte() {
-    let moved = mutants(|s| {
+    let moved = swept_mutants(|s| {
         let by = |by| {
             s.each(&format!("load by {by}"), |_, i| displaced(i, loaded_from, by).map(|i| vec![i]))
         };
         [by(-1), by(1)].concat()
     });
-    assert!(moved.len() > 100, "{}", moved.len());
+    assert!(moved.len() > 60, "{}", moved.len());
     caught(&moved, |kind| *kind == SIGSEGV || is_wrong_byte(kind));
 }
 
@@ -324,7 +341,7 @@ fn a_store_past_the_end() {
 #[test]
 fn a_load_past_the_end() {
     // A byte more than there is, from whichever buffer there is.
-    let past = mutants(|s| {
+    let past = swept_mutants(|s| {
         let base = if s.op == Op::Copy { Gp::Rsi } else { Gp::Rdi };
         let mem = if s.op == Op::Copy {
             // An index beside rsi is rdx.
@@ -344,7 +361,7 @@ fn a_load_past_the_end() {
         }));
         entry
     });
-    assert!(past.len() > 60, "{}", past.len());
+    assert!(past.len() > 20, "{}", past.len());
     caught(&past, |kind| *kind == SIGSEGV);
 }
 

@@ -250,8 +250,12 @@ impl SizeRun<'_> {
     }
 
     /// After an interruption: cells without a final keep their counts, and the leader of
-    /// screening is named, but nothing unverified or unraced is called a winner.
+    /// screening is named, but nothing unverified or unraced is called a winner. Winners that
+    /// have not met the baselines say that they were interrupted.
     fn salvage(&mut self, warnings: &mut Vec<String>) {
+        for outcome in self.outcome.cells.iter_mut().filter(|o| o.baselines.is_empty()) {
+            outcome.stop = Stop::Interrupted;
+        }
         for (cell, screened) in &self.screened {
             if self.outcome.cells.iter().any(|o| o.cell == *cell) {
                 continue;
