@@ -171,6 +171,7 @@ fn cell_outcome(row: &DecisionRow) -> Result<CellOutcome, String> {
             hung: row.hung.unwrap_or(0),
         },
         cycles_per_ns: need(row, row.cycles_per_ns, "cycles_per_ns")?,
+        driver_ns: need(row, row.driver_ns, "driver_ns")?,
     })
 }
 
