@@ -7,12 +7,12 @@ use looptune::encode::compile;
 use looptune::host::{Feature, FeatureSet};
 use looptune::search::{Budget, SearchFile, Strategy as SearchStrategy};
 use looptune::space::{
-    RULES, Space, check, check_all, explain, features_of, neighbours, strata, stratified, supported,
+    RULES, Space, check, check_all, explain, features_of, strata, stratified, supported,
 };
 use looptune::subject::{
-    Align, Class, Count, Encoding, Head, Hint, Op, Order, Prefetch, Side, Store, Tail, Variant,
+    Align, Class, Count, Head, Hint, Op, Order, Prefetch, Side, Store, Tail, Variant,
 };
-use looptune::template::{Axes, Family, Source};
+use looptune::template::{Axes, Source};
 use proptest::prelude::*;
 use proptest::sample::select;
 use rand::SeedableRng;
@@ -162,61 +162,6 @@ fn the_alignment_sweep_has_every_skew() {
         let skews: BTreeSet<u8> = legal.iter().map(|v| v.align.skew).collect();
         assert_eq!(skews, (0..64).collect());
     }
-}
-
-#[test]
-fn neighbours_are_legal_apart_and_of_the_space() {
-    for &op in Op::ALL {
-        let space = SearchFile::default_for(op).space(op);
-        let hull = space.hull().unwrap();
-        for v in space.legal().into_iter().step_by(37) {
-            let near = neighbours(&v, &space);
-            assert!(!near.is_empty(), "{v} stands alone");
-            let distinct: HashSet<&Variant> = near.iter().collect();
-            assert_eq!(distinct.len(), near.len(), "{v}");
-            for n in &near {
-                assert_ne!(*n, v);
-                assert_eq!(check(n), Ok(()), "{n}, a neighbour of {v}");
-                assert!(hull.contains(n), "{n}, a neighbour of {v}");
-            }
-        }
-    }
-}
-
-#[test]
-fn neighbours_pair_the_moves_that_are_legal_only_together() {
-    let space = |op| SearchFile::default_for(op).space(op);
-    let has = |of: &str, wanted: &str| {
-        let v: Variant = of.parse().unwrap();
-        let near = neighbours(&v, &space(v.op));
-        assert!(near.contains(&wanted.parse().unwrap()), "{of} lacks {wanted}");
-    };
-    has("zero/ymm/u4", "zero/ymm/u4/nt");
-    has("zero/ymm/u4", "zero/ymm/u4/aligned");
-    has("zero/ymm/u4/nt", "zero/ymm/u4");
-    has("zero/ymm/u4/nt", "zero/ymm/u4/head-dst");
-    has("zero/ymm/u4", "zero/zmm/u4");
-    has("zero/xmm/u4", "zero/xmm/vex/u4");
-    has("zero/ymm/u4/a64/nt", "zero/rep8/head-dst");
-    has("zero/rep8", "zero/r64");
-    has("copy/ymm", "copy/ymm/u2/batch");
-    has("copy/ymm/u2/batch", "copy/ymm");
-    has("copy/xmm/u16/batch", "copy/r64/u16");
-    has("copy/ymm/u4/a64+16", "copy/ymm/u4/a64+32");
-    has("copy/ymm/u4/pf-t0@512", "copy/ymm/u4/pf-t0@1024");
-    has("copy/ymm/u4/pf-t0@512", "copy/ymm/u4");
-    has("copy/ymm/u4/pf-t0@512", "copy/ymm/u4/pf-w@512-dst");
-    has("copy/ymm/u4", "copy/ymm/u4/pf-nta@256");
-}
-
-#[test]
-fn a_narrowed_space_keeps_its_neighbours_narrow() {
-    let family = Family::named("avx512").unwrap();
-    let space = Space::new([family.axes]);
-    for v in neighbours(&"copy/zmm/u4".parse().unwrap(), &space) {
-        assert_eq!(v.encoding, Encoding::Evex, "{v}");
-    }
-    assert!(neighbours(&"copy/zmm/u4".parse().unwrap(), &Space::default()).is_empty());
 }
 
 #[test]

@@ -3,8 +3,9 @@
 use super::branch::{Jump, LONGEST_NOP, nop_bytes};
 use super::code::{Code, Placed};
 use super::error::{CompileError, EncodeError};
-use super::evex::Evex;
+
 use super::insn::encode_one;
+use super::known::Known;
 use crate::host::FeatureSet;
 use crate::ir::{self, Cond, Function, Insn, Item, Label};
 use crate::subject::Variant;
@@ -43,10 +44,10 @@ enum Kind {
     },
 }
 
-/// Encodes functions. Keeps its buffers, and the EVEX instructions it met, from one to the
-/// next.
+/// Encodes functions. Keeps its buffers, and the vector instructions it met, from one to
+/// the next.
 pub struct Encoder {
-    evex: Evex,
+    known: Known,
     /// The bytes that do not depend on their place, one instruction after another.
     plain: Vec<u8>,
     events: Vec<Event>,
@@ -63,7 +64,7 @@ impl Default for Encoder {
 impl Encoder {
     /// An encoder that has met nothing yet.
     pub fn new() -> Encoder {
-        Encoder { evex: Evex::new(), plain: vec![], events: vec![], labels: vec![] }
+        Encoder { known: Known::new(), plain: vec![], events: vec![], labels: vec![] }
     }
 
     /// Bytes of a function whose entry will stand at a multiple of 64.
@@ -102,7 +103,7 @@ impl Encoder {
                 Item::Insn(ref insn) => {
                     code.features = code.features.union(ir::features(insn));
                     code.leaves_cache |= ir::leaves_cache(insn);
-                    let one = encode_one(&mut self.evex, insn)
+                    let one = encode_one(&mut self.known, insn)
                         .map_err(|why| EncodeError::Operand { insn: *insn, why })?;
                     one.append_to(&mut self.plain);
                     len = one.len();

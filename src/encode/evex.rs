@@ -1,8 +1,4 @@
-//! EVEX instructions, which dynasm has not: encoded by iced-x86 once, then remembered,
-//! because a search meets the same few thousand again and again.
-
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+//! EVEX instructions, which dynasm has not: encoded by iced-x86.
 
 use iced_x86::{Code, Encoder, Instruction, MemoryOperand, Register};
 
@@ -17,36 +13,13 @@ pub(super) enum Shape {
     Zero,
 }
 
-/// Spreads a key that is a number already.
-#[derive(Default)]
-pub(super) struct Spread(u64);
-
-impl Hasher for Spread {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.write_u64(u64::from(*byte));
-        }
-    }
-
-    fn write_u64(&mut self, key: u64) {
-        // Fibonacci hashing; the table looks at the high and the low bits.
-        let product = (self.0 ^ key).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        self.0 = product ^ product >> 32;
-    }
-}
-
 pub(super) struct Evex {
     encoder: Encoder,
-    known: HashMap<u64, One, BuildHasherDefault<Spread>>,
 }
 
 impl Evex {
     pub(super) fn new() -> Evex {
-        Evex { encoder: Encoder::new(64), known: HashMap::default() }
+        Evex { encoder: Encoder::new(64) }
     }
 
     /// The bytes. The error says what is wrong with the operands.
@@ -55,31 +28,12 @@ impl Evex {
         register: VecRegister,
         shape: Shape,
     ) -> Result<One, &'static str> {
-        let key = key(register, shape);
-        if let Some(known) = self.known.get(&key) {
-            return Ok(*known);
-        }
         let instruction = instruction(register, shape)?;
         self.encoder.encode(&instruction, 0).map_err(|_| "these operands have no EVEX form")?;
         let mut new = One::default();
         new.extend(self.encoder.take_buffer());
-        self.known.insert(key, new);
         Ok(new)
     }
-}
-
-/// Everything that the bytes depend on, packed.
-fn key(register: VecRegister, shape: Shape) -> u64 {
-    let (form, mem) = match shape {
-        Shape::Load(mem, kind) => (kind as u64, Some(mem)),
-        Shape::Store(mem, kind) => (4 + kind as u64, Some(mem)),
-        Shape::Zero => (8, None),
-    };
-    let operand = mem.map_or(0, |mem| {
-        let index = mem.index.map_or(15, |i| i as u64);
-        (mem.disp as u32 as u64) << 8 | index << 4 | mem.base as u64
-    });
-    operand << 20 | form << 16 | u64::from(register.bytes) << 8 | u64::from(register.number)
 }
 
 fn instruction(register: VecRegister, shape: Shape) -> Result<Instruction, &'static str> {

@@ -11,7 +11,8 @@
 use dynasmrt::{DynasmApi, dynasm};
 
 use super::branch::nop_bytes;
-use super::evex::{Evex, Shape};
+use super::evex::Shape;
+use super::known::Known;
 use super::one::One;
 use crate::ir::{Gp, Insn, Mem, RepOp, Vec as VecRegister, VecEncoding, VecMove, Width};
 use crate::subject::Hint;
@@ -78,24 +79,19 @@ macro_rules! arithmetic {
 
 /// The bytes of anything but a jump. The error says what is wrong with the operands.
 #[inline(always)]
-pub(super) fn encode_one(evex: &mut Evex, insn: &Insn) -> Result<One, &'static str> {
-    let mut one = One::default();
+pub(super) fn encode_one(known: &mut Known, insn: &Insn) -> Result<One, &'static str> {
+    let written = || {
+        let mut one = One::default();
+        write(&mut one, insn).map(|()| one)
+    };
     match *insn {
-        Insn::VecLoad { dst, mem, kind } if dst.encoding == VecEncoding::Evex => {
-            return evex.encode(dst, Shape::Load(mem, kind));
-        }
-        Insn::VecStore { mem, src, kind } if src.encoding == VecEncoding::Evex => {
-            return evex.encode(src, Shape::Store(mem, kind));
-        }
-        Insn::VecZero { dst } if dst.encoding == VecEncoding::Evex => {
-            return evex.encode(dst, Shape::Zero);
-        }
-        _ => write(&mut one, insn)?,
+        Insn::VecLoad { dst, mem, kind } => known.vector(dst, Shape::Load(mem, kind), written),
+        Insn::VecStore { mem, src, kind } => known.vector(src, Shape::Store(mem, kind), written),
+        Insn::VecZero { dst } => known.vector(dst, Shape::Zero, written),
+        _ => written(),
     }
-    Ok(one)
 }
 
-#[inline(always)]
 fn write(ops: &mut One, insn: &Insn) -> Result<(), &'static str> {
     match *insn {
         Insn::Endbr64 => ops.extend([0xf3, 0x0f, 0x1e, 0xfa]),

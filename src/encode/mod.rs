@@ -6,6 +6,7 @@ mod encoder;
 mod error;
 mod evex;
 mod insn;
+mod known;
 mod one;
 
 pub use branch::nop_bytes;

@@ -31,7 +31,7 @@ pub use feature::{Feature, FeatureSet};
 pub use key::Fingerprint;
 pub use limit::PortLimit;
 pub use march::Microarch;
-pub use process::{context_switches, die_with_parent, no_core_files, peak_memory_bytes};
+pub use process::{context_switches, die_with_parent, no_core_files};
 pub use tsc::Tsc;
 pub use usable::{Refusal, Why};
 

@@ -42,11 +42,6 @@ pub fn context_switches() -> (u64, u64) {
     (usage.ru_nvcsw as u64, usage.ru_nivcsw as u64)
 }
 
-/// The most memory this process has had resident so far, bytes.
-pub fn peak_memory_bytes() -> u64 {
-    (usage(libc::RUSAGE_SELF).ru_maxrss as u64) << 10
-}
-
 fn usage(who: libc::c_int) -> libc::rusage {
     // SAFETY: rusage is plain numbers, for which zeros are valid.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
@@ -65,15 +60,5 @@ mod tests {
         let before = context_switches().0;
         std::thread::sleep(std::time::Duration::from_millis(2));
         assert!(context_switches().0 > before);
-    }
-
-    #[test]
-    fn touched_memory_shows_in_the_peak() {
-        let before = peak_memory_bytes();
-        assert!(before > 100 << 10);
-        let size = (before as usize) + (32 << 20);
-        let touched = std::hint::black_box(vec![1_u8; size]);
-        assert!(peak_memory_bytes() >= before + (16 << 20));
-        drop(touched);
     }
 }

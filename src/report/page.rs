@@ -6,7 +6,7 @@ use super::size::one_size;
 use super::sizes::many_sizes;
 use super::text::{count, fold, state};
 use crate::search::{CellOutcome, SearchOutcome, SizeOutcome};
-use crate::units::human_size;
+use crate::units::{human_ns, human_size};
 
 /// Up to this many sizes get their own tables; more are shown by size × state.
 const OWN_TABLES: usize = 2;
@@ -140,10 +140,13 @@ fn notes(found: &SearchOutcome, facts: &Facts) -> String {
     if let Some(limit) = &facts.limit {
         line(&format!("limit: {:.0} bytes a cycle, {}.", limit.bytes_per_cycle, limit.why));
     }
-    line(
+    let driver = found.sizes.iter().flat_map(|s| &s.cells).map(|c| c.driver_ns).fold(0.0, f64::max);
+    line(&format!(
         "Brackets hold 95 % intervals. Verdicts are of the baseline against the winner. \
-         Regret: time over the state's best, minus one.",
-    );
+         Regret: time over the state's best, minus one. Times are without the driver's own {} a \
+         call; ratios compare whole passes.",
+        human_ns(driver)
+    ));
     line(&format!("seed {}, {:.1} s: {}", found.seed, found.seconds, facts.command));
     text
 }

@@ -53,6 +53,7 @@ fn cell(
         ],
         excluded: Excluded { unsupported: 1212, incorrect: 3, crashed: 0, hung: 0 },
         cycles_per_ns: 3.06,
+        driver_ns: 1.6,
     }
 }
 

@@ -90,13 +90,14 @@ fn cells_of(op: Op, choice: Option<&Robust>) -> [String; 2] {
     })
 }
 
-/// States that do not exist, sizes with the same reason together.
+/// States that do not exist: the sizes of each, with the reason of the first, which holds for
+/// the larger ones all the more.
 fn absent(found: &SearchOutcome) -> String {
     let mut told: Vec<(&str, &str, Vec<String>)> = Vec::new();
     for size in &found.sizes {
         for (state, why) in &size.absent {
             let size = human_size(size.size);
-            match told.iter_mut().find(|(s, w, _)| s == state && w == why) {
+            match told.iter_mut().find(|(s, _, _)| s == state) {
                 Some((_, _, sizes)) => sizes.push(size),
                 None => told.push((state, why, vec![size])),
             }
@@ -104,7 +105,8 @@ fn absent(found: &SearchOutcome) -> String {
     }
     let mut text = String::new();
     for (state, why, sizes) in &told {
-        let line = format!("no {state} at {}: {why}", sizes.join(" "));
+        let first = if sizes.len() > 1 { format!(" (at {})", sizes[0]) } else { String::new() };
+        let line = format!("no {state} at {}: {why}{first}", sizes.join(" "));
         text.push_str(&fold(&line, usize::from(WIDTH), 2));
         text.push('\n');
     }

@@ -72,7 +72,13 @@ pub enum NoChoice {
 }
 
 fn listed(items: &[String]) -> String {
-    if items.is_empty() { "nothing".into() } else { items.join(", ") }
+    /// More would push the advice behind them out of sight.
+    const SHOWN: usize = 12;
+    match items.len() {
+        0 => "nothing".into(),
+        n if n <= SHOWN => items.join(", "),
+        n => format!("{} and {} more", items[..SHOWN].join(", "), n - SHOWN),
+    }
 }
 
 impl Folder {
@@ -290,7 +296,8 @@ fn least_regret(trials: &[Figured]) -> Option<(Variant, f64)> {
         .map(|(variant, _, worst)| (variant, worst))
 }
 
-/// What is recorded, for a message.
+/// What is recorded, for a message: an op and a size with its states each, as in
+/// `zero 64 (l1, l1 chained)`.
 fn cells(decided: &[RecordedRun], trials: &[RecordedTrial]) -> Vec<String> {
     let decided = decided.iter().filter_map(|r| r.outcome.as_ref());
     let decided = decided.flat_map(|o| o.sizes.iter().flat_map(|s| s.cells.iter().map(|c| c.cell)));
@@ -298,5 +305,13 @@ fn cells(decided: &[RecordedRun], trials: &[RecordedTrial]) -> Vec<String> {
     let mut cells: Vec<Cell> = decided.chain(verified).collect();
     cells.sort();
     cells.dedup();
-    cells.iter().map(Cell::to_string).collect()
+    cells
+        .chunk_by(|a, b| (a.op, a.size) == (b.op, b.size))
+        .map(|of_size| {
+            let what = format!("{} {}", of_size[0].op, of_size[0].size);
+            let states = of_size.iter().map(|c| c.to_string().replacen(&what, "", 1));
+            let states: Vec<String> = states.map(|s| s.trim().to_string()).collect();
+            format!("{what} ({})", states.join(", "))
+        })
+        .collect()
 }

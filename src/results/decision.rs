@@ -145,6 +145,7 @@ fn cell_rows(run: &str, found: &CellOutcome, rows: &mut Vec<DecisionRow>) {
         samples: Some(found.samples),
         stop: found.stop.to_string(),
         cycles_per_ns: Some(found.cycles_per_ns),
+        driver_ns: Some(found.driver_ns),
         unsupported: Some(found.excluded.unsupported),
         incorrect: Some(found.excluded.incorrect),
         crashed: Some(found.excluded.crashed),

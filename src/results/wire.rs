@@ -85,6 +85,7 @@ row! {
         samples: Option<u64>,
         stop: String,
         cycles_per_ns: Option<f64>,
+        driver_ns: Option<f64>,
         unsupported: Option<u64>,
         incorrect: Option<u64>,
         crashed: Option<u64>,

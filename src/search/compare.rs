@@ -96,7 +96,7 @@ pub fn compare(
             let result = Ok(RowTimes {
                 ns: ns.estimate,
                 ci: ns.ends(),
-                bytes_per_cycle: contest.cell.size as f64 / (ns.estimate * panel.cycles_per_ns()),
+                bytes_per_cycle: panel.bytes_per_cycle(ns.estimate),
                 ratio: 1.0 / time_ratio.estimate,
                 ratio_ci: (1.0 / time_ratio.high, 1.0 / time_ratio.low),
                 verdict,

@@ -53,7 +53,7 @@ fn timed(panel: &Panel, index: usize, candidate: &Candidate, rng: &mut ChaCha8Rn
         variant: candidate.variant,
         ns: ns.estimate,
         ci: ns.ends(),
-        bytes_per_cycle: panel.cell.size as f64 / (ns.estimate * panel.cycles_per_ns()),
+        bytes_per_cycle: panel.bytes_per_cycle(ns.estimate),
         code_bytes: candidate.code_bytes,
     }
 }

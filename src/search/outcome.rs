@@ -28,7 +28,8 @@ pub struct Timed {
     pub ns: f64,
     /// 95 % interval of the same.
     pub ci: (f64, f64),
-    /// Bytes of the op a core cycle.
+    /// Bytes of the op a core cycle; where the time is shorter than the driver's own, which
+    /// overlaps with it, a lower bound with both.
     pub bytes_per_cycle: f64,
     /// Length of the function.
     pub code_bytes: u32,
@@ -109,6 +110,9 @@ pub struct CellOutcome {
     pub excluded: Excluded,
     /// Core cycles a nanosecond, measured during the final race.
     pub cycles_per_ns: f64,
+    /// What the driver itself takes a call, nanoseconds: subtracted from all times (never
+    /// from what ratios compare).
+    pub driver_ns: f64,
 }
 
 /// The regret of a loop in a cell: its time over the cell's best time, minus one.

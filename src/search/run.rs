@@ -161,6 +161,7 @@ impl SizeRun<'_> {
             let outcome = self.cell_outcome(panel.cell, |o| {
                 o.samples += panel.samples;
                 o.cycles_per_ns = panel.cycles_per_ns();
+                o.driver_ns = panel.driver_ns();
                 o.ties = ranked
                     .iter()
                     .filter(|s| is_tie(s))
@@ -205,7 +206,7 @@ impl SizeRun<'_> {
                 let ns = panel.nanoseconds(0).interval(&mut context.rng).exp();
                 winner.ns = ns.estimate;
                 winner.ci = ns.ends();
-                winner.bytes_per_cycle = cell.size as f64 / (ns.estimate * panel.cycles_per_ns());
+                winner.bytes_per_cycle = panel.bytes_per_cycle(ns.estimate);
                 outcome.cycles_per_ns = panel.cycles_per_ns();
             }
             outcome.baselines = baselines(&panel, &mut context.rng);
@@ -230,6 +231,7 @@ impl SizeRun<'_> {
             baselines: Vec::new(),
             excluded: Default::default(),
             cycles_per_ns: 0.0,
+            driver_ns: 0.0,
         };
         if let Some((_, screened)) = self.screened.iter().find(|(c, _)| *c == cell) {
             outcome.trials = screened.trials;

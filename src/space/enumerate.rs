@@ -56,14 +56,6 @@ impl Space {
         Space { regions: of_op.map(|r| Axes { ops: vec![op], ..r.clone() }).collect() }
     }
 
-    /// Every value that some region has.
-    pub fn hull(&self) -> Option<Axes> {
-        let (first, rest) = self.regions.split_first()?;
-        let mut hull = first.clone();
-        rest.iter().for_each(|r| hull.extend(r));
-        Some(hull)
-    }
-
     /// Whether the point lies in a region, legal or not.
     pub fn contains(&self, v: &Variant) -> bool {
         self.regions.iter().any(|r| r.contains(v))

@@ -4,7 +4,6 @@
 mod constraints;
 mod enumerate;
 mod explain;
-mod neighbours;
 mod random;
 mod strata;
 mod support;
@@ -12,7 +11,6 @@ mod support;
 pub use constraints::{Broken, RULES, Rule, check, check_all};
 pub use enumerate::{Census, Points, Space};
 pub use explain::{Explanation, explain};
-pub use neighbours::neighbours;
 pub use random::random;
 pub use strata::{Stratum, Unrolled, strata, stratified};
 pub use support::{Unsupported, features_of, supported};

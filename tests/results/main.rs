@@ -119,6 +119,7 @@ fn found_in(level: Level) -> CellOutcome {
         ],
         excluded: Excluded { unsupported: 12, incorrect: 3, crashed: 1, hung: 2 },
         cycles_per_ns: 3.4,
+        driver_ns: 1.6,
     }
 }
 
@@ -241,7 +242,7 @@ fn what_is_not_recorded_is_told_with_the_command_that_would() {
     let wanted = Wanted { op: Op::Copy, size: 1 << 20, state, drive: Drive::Throughput };
     let message = folder.choose(&wanted, None).unwrap_err().to_string();
     assert!(message.contains("copy of 1048576 bytes in l2"), "{message}");
-    assert!(message.contains("zero 4096 l1, zero 4096 dram"), "{message}");
+    assert!(message.contains("zero 4096 (l1, dram)"), "{message}");
     assert!(message.contains("looptune search --op copy --size 1M --state l2"), "{message}");
     let message = folder.choose(&wanted, Some("2020")).unwrap_err().to_string();
     assert!(

@@ -171,6 +171,8 @@ fn cell_outcome(row: &DecisionRow) -> Result<CellOutcome, String> {
             hung: row.hung.unwrap_or(0),
         },
         cycles_per_ns: need(row, row.cycles_per_ns, "cycles_per_ns")?,
+        // Older files have no such column.
+        driver_ns: row.driver_ns.unwrap_or(0.0),
     })
 }
 
