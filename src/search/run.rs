@@ -208,6 +208,7 @@ impl SizeRun<'_> {
                 winner.ci = ns.ends();
                 winner.bytes_per_cycle = panel.bytes_per_cycle(ns.estimate);
                 outcome.cycles_per_ns = panel.cycles_per_ns();
+                outcome.driver_ns = panel.driver_ns();
             }
             outcome.baselines = baselines(&panel, &mut context.rng);
             outcome.samples += panel.samples;
