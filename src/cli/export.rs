@@ -30,10 +30,11 @@ pub struct ExportArgs {
     #[arg(long, value_parser = parse_size, required_unless_present = "variant")]
     size: Option<u64>,
     /// The state whose winner is meant: l1, l2, llc, dram; robust is the least regret over all
-    #[arg(long, value_parser = parse_state, default_value = "robust")]
-    state: StateArg,
+    /// [default: robust]
+    #[arg(long, value_parser = parse_state)]
+    state: Option<StateArg>,
     /// How calls follow: throughput or chained
-    #[arg(long, value_parser = arguments::drive, default_value = "throughput")]
+    #[arg(long, value_parser = arguments::drive, default_value = "throughput", requires = "state")]
     drive: Drive,
     /// Name of the function; looptune_<op> by default
     #[arg(long, value_parser = parse_symbol)]
@@ -180,7 +181,7 @@ impl ExportArgs {
         let wanted = Wanted {
             op: self.op.ok_or_else(|| anyhow!("which op? write --op copy or --op zero"))?,
             size: self.size.ok_or_else(|| anyhow!("which size? write --size 4096"))?,
-            state: self.state.0,
+            state: self.state.and_then(|s| s.0),
             drive: self.drive,
         };
         let folder = Folder::of_host(&self.results, key).map_err(|e| {
@@ -205,7 +206,8 @@ impl ExportArgs {
             _ => format!("{}, {}", here.key, here.cpu),
         };
         let chosen = found.max_regret.map(|regret| {
-            format!("chosen for the least worst regret over all states: {:.1} %", 100.0 * regret)
+            let states = found.states.join(", ");
+            format!("chosen for the least worst regret over {states}: {:.1} %", 100.0 * regret)
         });
         Header {
             host,
@@ -223,6 +225,7 @@ struct Found {
     host: Option<String>,
     found_by: Option<String>,
     max_regret: Option<f64>,
+    states: Vec<String>,
     figures: Vec<Figure>,
     provisional: bool,
     warnings: Vec<String>,
@@ -235,6 +238,7 @@ impl Found {
             host: None,
             found_by: None,
             max_regret: None,
+            states: Vec::new(),
             figures: Vec::new(),
             provisional: false,
             warnings: Vec::new(),
@@ -252,6 +256,7 @@ impl Found {
                 None => format!("run {}", choice.run),
             }),
             max_regret: choice.max_regret,
+            states: choice.states,
             figures: choice.figures,
             provisional: choice.provisional,
             warnings: choice.warnings,

@@ -188,7 +188,7 @@ fn clock(host: &Host) -> String {
     let steady = if tsc.invariant { "invariant" } else { "not invariant" };
     let told = match tsc.told_hz {
         Some(hz) => format!("told {:.1}", hz / 1e6),
-        None => "not told".to_string(),
+        None => "frequency not told by CPUID".to_string(),
     };
     format!(
         "time-stamp counter {steady}, {:.1} MHz measured (± {:.3} %), {told}",

@@ -52,7 +52,7 @@ pub fn run(args: &ListArgs) -> anyhow::Result<()> {
     let host = Host::detect();
     let files = match &args.space {
         None => SearchFile::embedded(),
-        Some(name) => vec![SearchFile::open(name).with_context(|| unknown(name))?],
+        Some(name) => vec![SearchFile::open(name).with_context(|| unknown_space(name))?],
     };
     let listed: Vec<Listed> = files.into_iter().map(|file| count(file, host.usable)).collect();
     let whole = args.space.is_none();
@@ -68,7 +68,7 @@ pub fn run(args: &ListArgs) -> anyhow::Result<()> {
     }
 }
 
-fn unknown(name: &str) -> String {
+pub(super) fn unknown_space(name: &str) -> String {
     let known: Vec<String> = SearchFile::embedded().into_iter().map(|f| f.name).collect();
     format!("the search file `{name}` cannot be used (built in are {})", known.join(", "))
 }

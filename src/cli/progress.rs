@@ -1,7 +1,5 @@
 //! Progress on stderr, and observers of several.
 
-use std::time::Duration;
-
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::trial::{Observer, Progress, Trial};
@@ -22,7 +20,6 @@ impl ProgressLine {
         let style = ProgressStyle::with_template("{bar:16} {percent:>3}%  {msg}")
             .unwrap_or_else(|_| ProgressStyle::default_bar());
         bar.set_style(style);
-        bar.enable_steady_tick(Duration::from_millis(250));
         ProgressLine { bar }
     }
 

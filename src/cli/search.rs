@@ -9,12 +9,14 @@ use clap::Args;
 
 use super::arguments::{self, Drives, Sizes, States, Weights};
 use super::exit::{unsupported, usage};
+use super::list::unknown_space;
 use super::progress::{Both, ProgressLine};
 use super::session::{Session, command_line};
 use crate::report;
 use crate::results::{Journal, ResultsError};
 use crate::search::{
-    Budget, Job, Question, SearchFile, SizePlan, compile_all, fresh_seed, plan, search,
+    Budget, Job, Question, SearchFile, SearchOutcome, SizePlan, Stop, compile_all, fresh_seed,
+    plan, search,
 };
 use crate::space;
 use crate::subject::{Baseline, Op};
@@ -38,7 +40,8 @@ pub struct SearchArgs {
     /// How calls follow: throughput, chained [default: both below 256 bytes]
     #[arg(long, visible_alias = "drives", value_parser = arguments::drives)]
     drive: Option<Drives>,
-    /// For the whole command: a time such as 10s, or a number of samples [default: 2s a cell]
+    /// For the whole command: a time such as 10s, or a number of samples; a few looks at every
+    /// class are taken in any case [default: 2s a cell, and every candidate in l1 and l2]
     #[arg(long, value_parser = Budget::parse, allow_hyphen_values = true)]
     budget: Option<Budget>,
     /// Seed of everything drawn [default: drawn, and printed]
@@ -64,7 +67,7 @@ pub struct SearchArgs {
 pub(super) fn run(args: &SearchArgs, runner: Option<&str>) -> anyhow::Result<()> {
     let started = Instant::now();
     let file = match &args.space {
-        Some(name) => SearchFile::open(name)?,
+        Some(name) => SearchFile::open(name).with_context(|| unknown_space(name))?,
         None => SearchFile::default_for(args.op),
     };
     if !file.ops.contains(&args.op) {
@@ -100,7 +103,8 @@ pub(super) fn run(args: &SearchArgs, runner: Option<&str>) -> anyhow::Result<()>
     };
     let outcome = search(&job, &mut session.client, &mut Both(&mut journal, &mut line));
     line.finish();
-    let outcome = outcome?;
+    let mut outcome = outcome?;
+    outcome.warnings.extend(lost_workers(&outcome, session.client.lost()));
     let kept = journal.finish_search(&outcome);
 
     let facts = session.facts(args.op);
@@ -113,7 +117,12 @@ pub(super) fn run(args: &SearchArgs, runner: Option<&str>) -> anyhow::Result<()>
     }
     out.flush().context("cannot write to stdout")?;
     // Told after the page, so that a full disk does not cost the answer.
-    Ok(kept?)
+    kept?;
+    let mut cells = outcome.sizes.iter().flat_map(|s| &s.cells);
+    if cells.all(|c| c.winner.is_none() && c.stop != Stop::Interrupted) {
+        anyhow::bail!("no cell has a winner; the reasons stand above");
+    }
+    Ok(())
 }
 
 fn question(args: &SearchArgs, file: &SearchFile) -> anyhow::Result<Question> {
@@ -129,6 +138,19 @@ fn question(args: &SearchArgs, file: &SearchFile) -> anyhow::Result<Question> {
         seed: args.seed.unwrap_or_else(fresh_seed),
         baselines: Baseline::ALL.to_vec(),
         weights: args.weights.as_ref().map(|w| w.0.clone()).unwrap_or_default(),
+    })
+}
+
+/// Workers that were lost beside those that a candidate took with it.
+fn lost_workers(outcome: &SearchOutcome, lost: u64) -> Option<String> {
+    let cells = outcome.sizes.iter().flat_map(|s| &s.cells);
+    let explained: u64 = cells.map(|c| c.excluded.crashed + c.excluded.hung).sum();
+    let unexplained = lost.saturating_sub(explained);
+    (unexplained > 0).then(|| {
+        format!(
+            "workers ended {unexplained} times for no fault of a candidate's (killed from \
+             outside, or out of memory); what they were measuring was measured again"
+        )
     })
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::Context as _;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 
 use super::exit::usage;
@@ -24,7 +24,8 @@ impl Session {
     /// Looks at the host and prepares a worker (which starts when it is first needed).
     pub(super) fn new(runner: Option<&str>) -> anyhow::Result<Session> {
         let interrupted = Arc::new(AtomicBool::new(false));
-        for signal in [SIGINT, SIGTERM] {
+        // A terminal that goes away is an interruption like any other.
+        for signal in [SIGHUP, SIGINT, SIGTERM] {
             // The second signal ends the process at once.
             flag::register_conditional_shutdown(signal, 1, Arc::clone(&interrupted))?;
             flag::register(signal, Arc::clone(&interrupted))?;

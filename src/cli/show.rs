@@ -50,6 +50,10 @@ pub(super) fn run(args: &ShowArgs) -> anyhow::Result<()> {
     let code = compile(&variant)?;
     let mut out = std::io::stdout().lock();
     writeln!(out, "{variant}: {} bytes", code.bytes.len())?;
+    writeln!(
+        out,
+        "offsets and bytes in hex; | the main loop; - = at or across a multiple of 16, of 32"
+    )?;
     write!(out, "{}", listing(&code))?;
     Ok(())
 }

@@ -61,7 +61,7 @@ pub(super) fn run(args: &VerifyArgs, runner: Option<&str>) -> anyhow::Result<()>
             let body = entrant(subject, op, &session)?.member.body;
             let outcome = session.client.verify(op, &[body], Check::Full)?.remove(0);
             match outcome {
-                Ok(()) => writeln!(out, "{subject}: right ({op}, full set)")?,
+                Ok(()) => writeln!(out, "{subject}: exact ({op}, full set)")?,
                 Err(failure) => {
                     wrong += 1;
                     writeln!(out, "{subject}: {failure}")?;
@@ -94,8 +94,10 @@ fn run_random(
     let (mut verified, mut wrong, mut seconds) = (0, 0, 0.0);
     for (i, op) in ops.iter().enumerate() {
         let share = count / ops.len() + usize::from(i < count % ops.len());
-        let variants = space::random(*op, &features, share, &mut rng);
-        let candidates = compile_all(variants)?;
+        // A few ids share their code; what is asked for are distinct loops.
+        let variants = space::random(*op, &features, share + share / 10, &mut rng);
+        let mut candidates = compile_all(variants)?;
+        candidates.truncate(share);
         let started = Instant::now();
         for batch in candidates.chunks(BATCH) {
             let bodies: Vec<Body> = batch.iter().map(|c| c.body.clone()).collect();

@@ -35,7 +35,7 @@ pub fn bench(cells: &[BenchCell], facts: &Facts) -> String {
             text.push_str(&format!("  {}\n", fold(&line, usize::from(WIDTH) - 2, 4)));
         }
     }
-    text.push_str("\nRatio: the first row's time over the row's; above 1 the row is faster.\n");
+    text.push_str("\nRatio: the reference's time over the row's; above 1 the row is faster. Times are of a whole call.\n");
     if let Some(limit) = &facts.limit {
         let line = format!("Limit: {:.0} B/cycle: {}", limit.bytes_per_cycle, limit.why);
         text.push_str(&format!("{}\n", fold(&line, usize::from(WIDTH), 7)));
@@ -81,7 +81,8 @@ fn figures(times: &RowTimes, facts: &Facts) -> Vec<String> {
 }
 
 /// What a bench found, as one document of schema 1: nanoseconds a call, `ratio` the first
-/// row's time over the row's. A row without times has a `failure` and the verdict `failed`.
+/// row's time over the row's. A row without times has a `failure`, and its kind
+/// as the verdict.
 pub fn bench_json(cells: &[BenchCell], facts: &Facts) -> Value {
     json!({
         "schema": 1,
@@ -104,7 +105,7 @@ fn cell_json(cell: &BenchCell) -> Value {
         }),
         Err(failure) => json!({
             "name": row.subject.to_string(),
-            "verdict": "failed",
+            "verdict": failure.kind.word(),
             "failure": failure.to_string(),
         }),
     });

@@ -140,12 +140,12 @@ fn notes(found: &SearchOutcome, facts: &Facts) -> String {
     if let Some(limit) = &facts.limit {
         line(&format!("limit: {:.0} bytes a cycle, {}.", limit.bytes_per_cycle, limit.why));
     }
-    let driver = found.sizes.iter().flat_map(|s| &s.cells).map(|c| c.driver_ns).fold(0.0, f64::max);
+    let empty = found.sizes.iter().flat_map(|s| &s.cells).map(|c| c.driver_ns).fold(0.0, f64::max);
     line(&format!(
         "Brackets hold 95 % intervals. Verdicts are of the baseline against the winner. \
-         Regret: time over the state's best, minus one. Times are without the driver's own {} a \
-         call; ratios compare whole passes.",
-        human_ns(driver)
+         Regret: time over the state's best, minus one. Times are of a whole call; an empty \
+         function's takes {}.",
+        human_ns(empty)
     ));
     line(&format!("seed {}, {:.1} s: {}", found.seed, found.seconds, facts.command));
     text

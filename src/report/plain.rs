@@ -19,9 +19,11 @@ pub fn plain(folder: &Folder) -> Result<String, ResultsError> {
     let mut text = format!("{}\n", folder.path().display());
     let unfinished = runs.rows.iter().filter(|r| !decisions.rows.iter().any(|d| d.run == r.id));
     let unfinished: Vec<&str> = unfinished.map(|r| r.id.as_str()).collect();
+    let all = runs.rows.len().max(finished);
     text.push_str(&format!(
-        "{} runs, {finished} finished{}\n\n",
-        count(runs.rows.len().max(finished) as u64),
+        "{} {}, {finished} finished{}\n\n",
+        count(all as u64),
+        if all == 1 { "run" } else { "runs" },
         match unfinished.as_slice() {
             [] => String::new(),
             [one] => format!("; cut off: {one}"),
@@ -48,14 +50,17 @@ pub fn plain(folder: &Folder) -> Result<String, ResultsError> {
     Ok(text)
 }
 
-/// For each size of an op the newest outcome, ascending, and the runs they are of.
+/// For each size of an op the newest outcome of those with the most cells, ascending, and the
+/// runs they are of.
 fn newest(runs: &[RecordedRun], op: Op) -> (SearchOutcome, Vec<String>) {
     let mut sizes: Vec<(&str, &SizeOutcome)> = Vec::new();
     for run in runs.iter().rev() {
         let Some(outcome) = run.outcome.as_ref().filter(|o| o.op == op) else { continue };
         for size in &outcome.sizes {
-            if !sizes.iter().any(|(_, s)| s.size == size.size) {
-                sizes.push((&run.run, size));
+            match sizes.iter_mut().find(|(_, s)| s.size == size.size) {
+                Some(best) if size.cells.len() > best.1.cells.len() => *best = (&run.run, size),
+                Some(_) => {}
+                None => sizes.push((&run.run, size)),
             }
         }
     }

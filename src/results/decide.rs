@@ -50,6 +50,8 @@ pub struct Choice {
     pub provisional: bool,
     /// Its largest regret over the states, where that was the question.
     pub max_regret: Option<f64>,
+    /// The states (and drives) that were looked at for the choice.
+    pub states: Vec<String>,
     /// What is recorded of it at this size, one entry a cell.
     pub figures: Vec<Figure>,
     /// What could not be read.
@@ -83,7 +85,9 @@ fn listed(items: &[String]) -> String {
 
 impl Folder {
     /// The loop for `wanted`: from the newest finished run that holds the cell (or from
-    /// `run`), else the best fully verified trial, which is provisional.
+    /// `run`), else the best fully verified trial, which is provisional. Of the runs that can
+    /// answer for all states only those with the most count: one that looked at fewer says
+    /// less, however new.
     ///
     /// # Errors
     /// Where nothing recorded answers; the message lists what is and the command that would
@@ -94,11 +98,16 @@ impl Folder {
             self.must_know(run, &decisions.rows)?;
             decisions.rows.retain(|r| r.run == run);
         }
-        for recorded in decisions.rows.iter().rev() {
-            if let Some(mut choice) = decided(recorded, wanted) {
-                choice.warnings = decisions.warnings;
-                return Ok(choice);
+        let of_state = wanted.state.is_some();
+        let mut found: Option<Choice> = None;
+        for choice in decisions.rows.iter().rev().filter_map(|r| decided(r, wanted)) {
+            let more = |f: &Choice| !of_state && choice.states.len() > f.states.len();
+            if found.as_ref().is_none_or(more) {
+                found = Some(choice);
             }
+        }
+        if let Some(choice) = found {
+            return Ok(Choice { warnings: decisions.warnings, ..choice });
         }
         let mut trials = self.trials()?;
         trials.warnings.splice(0..0, decisions.warnings);
@@ -130,6 +139,7 @@ impl Folder {
             (!figures.is_empty()).then(|| (recorded.run.clone(), figures))
         });
         Ok(found.map(|(run, figures)| Choice {
+            states: Vec::new(),
             variant: *variant,
             run,
             provisional: false,
@@ -189,9 +199,18 @@ fn decided(recorded: &RecordedRun, wanted: &Wanted) -> Option<Choice> {
         run: recorded.run.clone(),
         provisional: false,
         max_regret,
+        states: size.cells.iter().map(|c| state_words(&c.cell)).collect(),
         figures: figures(size, &variant),
         warnings: Vec::new(),
     })
+}
+
+/// A cell's state and drive, as in `l1 chained`.
+fn state_words(cell: &Cell) -> String {
+    match cell.drive {
+        Drive::Throughput => cell.state.to_string(),
+        drive => format!("{} {drive}", cell.state),
+    }
 }
 
 /// What a size's outcome says of a loop.
@@ -247,6 +266,12 @@ fn provisional(trials: &[RecordedTrial], wanted: &Wanted) -> Option<Choice> {
         run: run.clone(),
         provisional: true,
         max_regret: wanted.state.is_none().then_some(max_regret),
+        states: {
+            let mut cells: Vec<Cell> = of_run.iter().map(|t| t.cell).collect();
+            cells.sort();
+            cells.dedup();
+            cells.iter().map(state_words).collect()
+        },
         figures: last.into_iter().filter(|f| f.variant == variant).map(|f| f.figure).collect(),
         warnings: Vec::new(),
     })
@@ -309,8 +334,7 @@ fn cells(decided: &[RecordedRun], trials: &[RecordedTrial]) -> Vec<String> {
         .chunk_by(|a, b| (a.op, a.size) == (b.op, b.size))
         .map(|of_size| {
             let what = format!("{} {}", of_size[0].op, of_size[0].size);
-            let states = of_size.iter().map(|c| c.to_string().replacen(&what, "", 1));
-            let states: Vec<String> = states.map(|s| s.trim().to_string()).collect();
+            let states: Vec<String> = of_size.iter().map(state_words).collect();
             format!("{what} ({})", states.join(", "))
         })
         .collect()

@@ -40,7 +40,7 @@ pub struct Row {
 /// Times of a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RowTimes {
-    /// Nanoseconds a call, driver subtracted.
+    /// Nanoseconds a call, the call itself included.
     pub ns: f64,
     /// 95 % interval of the same.
     pub ci: (f64, f64),

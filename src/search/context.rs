@@ -8,6 +8,7 @@ use super::candidate::Candidate;
 use super::file::Strategy;
 use super::panel::{Effort, Entrant, Panel};
 use super::plan::is_cheap;
+use super::screen::LARGE;
 use crate::subject::{Baseline, Cell, Op, Subject};
 use crate::trial::{Body, EvaluateError, Evaluator, Member, Observer, Phase, Progress, Role};
 
@@ -20,6 +21,8 @@ pub(super) struct Context<'a> {
     pub(super) tick_hz: f64,
     pub(super) baselines: Vec<Baseline>,
     pub(super) strategy: Strategy,
+    /// Whether the budget was asked for, and so counts for more than completeness.
+    pub(super) strict: bool,
 }
 
 impl<'a> Context<'a> {
@@ -33,7 +36,7 @@ impl<'a> Context<'a> {
         strategy: Strategy,
     ) -> Context<'a> {
         let rng = ChaCha8Rng::seed_from_u64(seed);
-        Context { evaluator, observer, meter, rng, tick_hz, baselines, strategy }
+        Context { evaluator, observer, meter, rng, tick_hz, baselines, strategy, strict: false }
     }
 
     /// The baselines as entrants of an op.
@@ -72,7 +75,7 @@ impl<'a> Context<'a> {
         let pass_ns = if cheap { RACE_PASS_NS } else { DEAR_PASS_NS };
         let mut done = 0;
         // The first request is a pilot that tells the price.
-        let mut step = least.clamp(1, 4);
+        let mut step = if panel.cell.footprint() > LARGE { 1 } else { least.clamp(1, 4) };
         while done < most {
             let late = done >= least;
             let limit_ns = if late { share.limit_ns() } else { 0 };
@@ -83,10 +86,12 @@ impl<'a> Context<'a> {
             let layout_cost =
                 panel.cost_ns().unwrap_or(1e9) * f64::from(blocks) * panel.entrants.len() as f64;
             let affordable = share.affords(layout_cost) as u32;
-            if done >= least && affordable == 0 {
+            let enough = if panel.seconds > LONG_SECONDS { 2 } else { least };
+            if done >= enough && affordable == 0 {
                 break;
             }
-            step = affordable.div_ceil(3).max(least.saturating_sub(done)).max(1);
+            let short = if panel.cell.footprint() > LARGE { 1 } else { least.saturating_sub(done) };
+            step = affordable.div_ceil(3).max(short).max(1);
         }
         Ok(())
     }
@@ -103,6 +108,10 @@ impl<'a> Context<'a> {
         self.observer.progress(&Progress { cell: *cell, phase, fraction, done, leader });
     }
 }
+
+/// A panel that has taken so long gets two layouts even where more are wanted: its calls take
+/// tenths of seconds, and noise is small beside them.
+const LONG_SECONDS: f64 = 3.0;
 
 /// Length of a pass where priming is cheap: a thousand times the clock's resolution, and
 /// long against the fences around it.

@@ -24,12 +24,11 @@ words! {
 pub struct Timed {
     /// Which one.
     pub variant: Variant,
-    /// Nanoseconds a call, driver subtracted.
+    /// Nanoseconds a call, the call itself included.
     pub ns: f64,
     /// 95 % interval of the same.
     pub ci: (f64, f64),
-    /// Bytes of the op a core cycle; where the time is shorter than the driver's own, which
-    /// overlaps with it, a lower bound with both.
+    /// Bytes of the op a core cycle.
     pub bytes_per_cycle: f64,
     /// Length of the function.
     pub code_bytes: u32,
@@ -110,8 +109,8 @@ pub struct CellOutcome {
     pub excluded: Excluded,
     /// Core cycles a nanosecond, measured during the final race.
     pub cycles_per_ns: f64,
-    /// What the driver itself takes a call, nanoseconds: subtracted from all times (never
-    /// from what ratios compare).
+    /// What a call of an empty function takes, nanoseconds: part of all times, and the least
+    /// that any can be.
     pub driver_ns: f64,
 }
 

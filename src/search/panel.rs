@@ -150,10 +150,12 @@ impl Panel {
         }
     }
 
-    /// Nanoseconds a call, driver subtracted; a tick at least, so that its logarithm is one.
+    /// Nanoseconds a call, without what fences and clock take of the pass; a tick at least,
+    /// so that its logarithm is one. The call itself stays in: the core overlaps it with the
+    /// work, and subtracting what an empty call takes would leave less than the stores need.
     fn net_ns(&self, sample: &Sample) -> f64 {
         let calls = f64::from(sample.calls);
-        let ticks = (sample.ticks as f64 - self.clock.pass_ticks) / calls - self.clock.call_ticks;
+        let ticks = (sample.ticks as f64 - self.clock.pass_ticks) / calls;
         ticks.max(1.0 / calls) / self.tick_hz * 1e9
     }
 
@@ -227,17 +229,13 @@ impl Panel {
         self.clock.cycles_per_tick * self.tick_hz / 1e9
     }
 
-    /// What the driver itself takes a call, nanoseconds.
+    /// What a call of an empty function takes, nanoseconds: the least there is.
     pub fn driver_ns(&self) -> f64 {
         self.clock.call_ticks / self.tick_hz * 1e9
     }
 
-    /// Bytes of the op a core cycle at so many net nanoseconds a call. The driver overlaps
-    /// with short calls, so that what is left after subtraction may be next to nothing: then
-    /// both together are taken, and the figure is a lower bound.
+    /// Bytes of the op a core cycle at so many nanoseconds a call.
     pub fn bytes_per_cycle(&self, ns: f64) -> f64 {
-        let driver = self.driver_ns();
-        let ns = if ns < driver { ns + driver } else { ns };
         self.cell.size as f64 / (ns * self.cycles_per_ns())
     }
 

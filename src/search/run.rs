@@ -14,6 +14,7 @@ use super::panel::Panel;
 use super::plan::{Question, SizePlan, is_cheap};
 use super::race::{heat, last, pool};
 use super::screen::{Screen, Screened};
+use crate::stats::Verdict;
 use crate::subject::{Cell, Store};
 use crate::trial::{EvaluateError, Evaluator, Observer, Phase};
 
@@ -59,6 +60,7 @@ pub fn search(
     let baselines = question.baselines.clone();
     let mut context =
         Context::new(evaluator, observer, meter, question.seed, tick_hz, baselines, strategy);
+    context.strict = question.budget.is_some();
     let mut outcome = SearchOutcome {
         op: question.op,
         seed: question.seed,
@@ -95,7 +97,7 @@ pub fn search(
             break;
         }
     }
-    edges(&outcome.sizes, candidates, &mut outcome.warnings);
+    remarks(&outcome.sizes, candidates, &mut outcome.warnings);
     outcome.seconds = started.elapsed().as_secs_f64();
     Ok(outcome)
 }
@@ -276,33 +278,48 @@ impl SizeRun<'_> {
     }
 }
 
-/// Says where a winner sits on the edge of the swept range.
-fn edges(sizes: &[SizeOutcome], candidates: &[Candidate], warnings: &mut Vec<String>) {
-    let mut told: Vec<String> = Vec::new();
+/// Says where a winner sits on the edge of the swept range, and where a baseline beats it.
+fn remarks(sizes: &[SizeOutcome], candidates: &[Candidate], warnings: &mut Vec<String>) {
+    let farthest = candidates.iter().filter_map(|c| c.variant.prefetch).map(|p| p.distance).max();
+    let mut edges: [Vec<String>; 2] = Default::default();
+    let mut beaten = Vec::new();
     for outcome in sizes.iter().flat_map(|s| &s.cells) {
         let Some(winner) = &outcome.winner else { continue };
-        let Some(prefetch) = winner.variant.prefetch else { continue };
-        let swept = candidates.iter().filter_map(|c| c.variant.prefetch).map(|p| p.distance);
-        if swept.max() == Some(prefetch.distance) {
-            told.push(format!(
-                "{}: the winner {} prefetches at the largest distance swept; a search file with larger ones may find better",
-                outcome.cell, winner.variant
-            ));
+        let (cell, variant) = (&outcome.cell, &winner.variant);
+        for baseline in &outcome.baselines {
+            let Ok(times) = &baseline.result else { continue };
+            if times.verdict == Verdict::Faster {
+                beaten.push(format!("{cell}: {} {:.2}×", baseline.name, times.ratio));
+            }
         }
-        let block = u64::from(winner.variant.block());
-        if block >= outcome.cell.size {
+        // Where the main loop hardly runs, what is in it did not make the winner.
+        if u64::from(variant.block()) * 2 > cell.size {
             continue;
         }
-        let unrolls = candidates.iter().filter(|c| c.variant.class == winner.variant.class);
-        let largest = unrolls.map(|c| c.variant.unroll).max();
-        if largest == Some(winner.variant.unroll) && winner.variant.unroll > 1 {
-            told.push(format!(
-                "{}: the winner {} has the largest unroll factor swept",
-                outcome.cell, winner.variant
+        if variant.prefetch.is_some_and(|p| Some(p.distance) == farthest) {
+            edges[0].push(cell.to_string());
+        }
+        let of_class = candidates.iter().filter(|c| c.variant.class == variant.class);
+        let largest = of_class.map(|c| c.variant.unroll).max();
+        if variant.unroll > 1 && largest == Some(variant.unroll) {
+            edges[1].push(cell.to_string());
+        }
+    }
+    if !beaten.is_empty() {
+        warnings.push(format!(
+            "a baseline is faster than every loop that raced (its time over the winner's): {}",
+            beaten.join(", ")
+        ));
+    }
+    for (what, cells) in ["prefetch distance", "unroll factor"].iter().zip(edges) {
+        if !cells.is_empty() {
+            warnings.push(format!(
+                "the winner has the largest {what} swept, so a search file with larger ones may \
+                 find better: {}",
+                cells.join(", ")
             ));
         }
     }
-    warnings.extend(told);
 }
 
 /// A seed nobody chose, for runs without `--seed`; printed, so that a run can be repeated.

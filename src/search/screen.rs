@@ -19,6 +19,11 @@ use crate::trial::{EvaluateError, Failure, FailureKind, Phase};
 /// that they share one moment of the machine.
 const CHUNK: usize = 48;
 
+/// Where a call touches more than this, a few at a time: each takes long enough to be its own
+/// moment, and the budget is looked at between requests.
+pub(super) const LARGE: u64 = 8 << 20;
+const FEW: usize = 6;
+
 /// Length of a screening pass, nanoseconds: what is a tenth slower shows, and that is all
 /// that screening must see.
 const PASS_NS: u32 = 2_000;
@@ -103,26 +108,32 @@ impl<'s> Screen<'s> {
     ) -> Result<(), EvaluateError> {
         let mut share = context.meter.share(parts / BREADTH);
         let cheap = is_cheap(&self.cell);
+        // Where the user set no budget, all are looked at, however long it takes.
+        let all = cheap && !context.strict;
         let mut field: Vec<usize> = (0..self.candidates.len()).collect();
-        if cheap {
+        if all {
             // Those that leave the cache make the next one's priming dear: they go together.
             field.shuffle(&mut context.rng);
             field.sort_by_key(|i| self.candidates[*i].non_temporal());
         } else {
             let mut first = self.subset(context, CHUNK);
             first.extend(favourites.iter().filter(|f| !first.contains(f)).collect::<Vec<_>>());
-            // Nobody's budget is too small for these: without them the cell has no answer.
-            self.round(context, &first, (1, 1), false, &mut share)?;
+            if self.cell.footprint() > LARGE {
+                // The budget may end after a few: the widest registers first.
+                let width = |i: &usize| self.candidates[*i].variant.class.width();
+                first.sort_by_key(|i| std::cmp::Reverse(width(i)));
+            }
+            self.round(context, &first, (1, 1), true, &mut share)?;
             // A third of the share for breadth, the rest for depth and neighbours.
             let price = self.seconds * 1e9 / (self.samples as f64).max(1.0);
-            let affordable = share.affords(price) as usize / 3;
+            let affordable = share.affords(price) as usize / if cheap { 1 } else { 3 };
             field = self.subset(context, affordable.min(self.candidates.len()));
             field.retain(|i| !first.contains(i));
         }
         // In l1 a sample costs little more than its pass; elsewhere the priming.
         let near = self.cell.state.level() == Some(Level::L1);
         let blocks = if near { context.strategy.screen_rounds } else { 1 };
-        self.round(context, &field, (1, blocks), !cheap, &mut share)?;
+        self.round(context, &field, (1, blocks), !all, &mut share)?;
         if !cheap {
             for _ in 0..context.strategy.local_rounds {
                 let near = self.neighbours();
@@ -166,8 +177,11 @@ impl<'s> Screen<'s> {
     ) -> Result<(), EvaluateError> {
         let phase = Phase::Screen;
         let mut done = 0;
-        for chunk in field.chunks(CHUNK) {
-            if stoppable && share.is_used() {
+        let large = self.cell.footprint() > LARGE;
+        for chunk in field.chunks(if large { FEW } else { CHUNK }) {
+            // Nobody's budget is too small for the very first: without them the cell has no
+            // answer at all.
+            if stoppable && self.samples > 0 && share.is_used() {
                 self.used_up = true;
                 break;
             }

@@ -33,7 +33,7 @@ words! {
     }
 }
 
-/// Times of one subject in one trial, driver's cost subtracted.
+/// Times of one subject in one trial, without what fences and clock take of a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// Samples behind it.

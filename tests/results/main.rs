@@ -318,6 +318,26 @@ fn ten_thousand_trials_are_kept_quickly() {
 }
 
 #[test]
+fn a_newer_run_of_fewer_states_hides_no_fuller_one() {
+    let room = tempfile::tempdir().unwrap();
+    let full = finished(room.path());
+    let mut narrow = outcome();
+    narrow.sizes[0].cells.truncate(1);
+    narrow.sizes[0].robust = Some(robust("zero/ymm/u2/nt", 0.0));
+    journal(room.path()).finish_search(&narrow).unwrap();
+    let folder = Folder::of_host(room.path(), KEY).unwrap();
+    let all = Wanted { op: Op::Zero, size: 4096, state: None, drive: Drive::Throughput };
+    let choice = folder.choose(&all, None).unwrap();
+    assert_eq!((choice.run.as_str(), choice.variant), (full.as_str(), id("zero/ymm/u8")));
+    assert_eq!(choice.states, ["l1", "dram"]);
+    // Of a single state the newest run knows as much as any.
+    let one = Wanted { state: Some(State::both(Level::L1)), ..all };
+    assert_ne!(folder.choose(&one, None).unwrap().run, full);
+    let text = looptune::report::plain(&folder).unwrap();
+    assert!(text.contains("dram") && text.contains(&full), "{text}");
+}
+
+#[test]
 fn a_folder_reads_as_tables() {
     let room = tempfile::tempdir().unwrap();
     let mut killed = journal(room.path());
@@ -325,7 +345,7 @@ fn a_folder_reads_as_tables() {
     drop(killed);
     let folder = Folder::of_host(room.path(), KEY).unwrap();
     let text = looptune::report::plain(&folder).unwrap();
-    assert!(text.contains("1 runs, 0 finished; cut off: "), "{text}");
+    assert!(text.contains("1 run, 0 finished; cut off: "), "{text}");
     assert!(text.contains("1 trials are recorded"), "{text}");
     let run = finished(room.path());
     let text = looptune::report::plain(&folder).unwrap();
