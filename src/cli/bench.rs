@@ -18,9 +18,8 @@ use crate::space;
 use crate::subject::{Baseline, Op, Subject};
 use crate::trial::{Body, Member, Role};
 
-/// Seconds a cell gets where nothing is asked: most of it is needed only where priming is
-/// dear.
-const CELL_SECONDS: f64 = 1.0;
+/// Seconds a cell gets where nothing is asked: a whole run stays below one.
+const CELL_SECONDS: f64 = 0.7;
 
 /// Arguments of `looptune bench`.
 #[derive(Debug, Args)]
@@ -45,7 +44,7 @@ pub struct BenchArgs {
     /// Drives [default: throughput; both below 256 bytes]
     #[arg(long, visible_alias = "drives", value_parser = arguments::drives)]
     drive: Option<Drives>,
-    /// For the whole command: a time, or a number of samples [default: 1s a cell]
+    /// For the whole command: a time, or a number of samples [default: 0.7s a cell]
     #[arg(long, value_parser = Budget::parse, allow_hyphen_values = true)]
     budget: Option<Budget>,
     /// Seed of everything drawn

@@ -12,13 +12,13 @@ const LINE: usize = 64;
 const PAGE: usize = 4096;
 
 /// Passes that settle a ring in its level. One write pass leaves traces of what ran before
-/// (non-temporal stores threefold); after three hardly any are seen, and one more is cheap
-/// beside the flush.
-const SETTLING_PASSES: usize = 4;
+/// (non-temporal stores threefold); after three hardly any are seen on a quiet machine, and on a
+/// busy one the rest of a per cent goes with a few more, which are cheap beside the flush.
+const SETTLING_PASSES: usize = 8;
 
 /// Passes that are enough where the last pass was a plain one over the same ring: it left the
 /// lines where settling puts them, and only the order of visits is to be made anew.
-const RESETTLING_PASSES: usize = 2;
+const RESETTLING_PASSES: usize = 4;
 
 /// Touches that bring lines into the first level and keep them there.
 const L1_PASSES: usize = 2;

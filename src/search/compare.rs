@@ -11,9 +11,9 @@ use crate::stats::Verdict;
 use crate::subject::{Cell, Subject};
 use crate::trial::{EvaluateError, Evaluator, Failure, Observer, Phase};
 
-/// Layouts of a comparison: ten at least for an interval; at 400, in l1, half a per cent
-/// stands out on a machine whose layouts differ by three.
-const LAYOUTS: (u32, u32) = (10, 400);
+/// Layouts of a comparison: ten at least for an interval; at 1600, in l1, half a per cent stands
+/// out on a busy machine whose layouts differ by three.
+const LAYOUTS: (u32, u32) = (10, 1600);
 
 /// What is compared, and how long.
 #[derive(Clone, Debug)]
