@@ -54,7 +54,7 @@ fn compile_all(encoder: &mut Encoder, function: &mut Function, variants: &[Varia
     let mut bytes = 0;
     for v in variants {
         if ir::lower(v, function).is_ok()
-            && let Ok(code) = encoder.encode(function)
+            && let Ok(code) = encoder.machine(function)
         {
             bytes += code.bytes.len();
         }

@@ -9,7 +9,7 @@ use super::known::Known;
 use crate::host::FeatureSet;
 use crate::ir::{self, Cond, Function, Insn, Item, Label};
 use crate::subject::Variant;
-use crate::trial::Contract;
+use crate::trial::{Contract, Machine};
 
 /// Nops that the padding of one loop top takes at most: 63 bytes.
 const PADDING_NOPS: usize = 7;
@@ -72,25 +72,50 @@ impl Encoder {
     /// # Errors
     /// Names the instruction, label or alignment that has no encoding.
     pub fn encode(&mut self, function: &Function) -> Result<Code, EncodeError> {
-        let mut code = Code {
-            bytes: vec![],
-            placed: Vec::with_capacity(function.items.len() + PADDING_NOPS),
-            loop_range: None,
-            boundaries: function.boundaries.clone(),
-            features: FeatureSet::EMPTY,
-            contract: Contract::User,
-            leaves_cache: false,
-        };
-        self.write_plain(function, &mut code)?;
+        let mut code = blank(function);
+        code.placed.reserve_exact(function.items.len() + PADDING_NOPS);
+        self.fill(function, &mut code, true)?;
+        Ok(code)
+    }
+
+    /// What a worker needs of a function, without the places of its items: for those who
+    /// have thousands and look at none.
+    ///
+    /// # Errors
+    /// As [`Encoder::encode`].
+    pub fn machine(&mut self, function: &Function) -> Result<Machine, EncodeError> {
+        let mut code = blank(function);
+        self.fill(function, &mut code, false)?;
+        Ok(Machine {
+            loop_top: code.loop_range.map(|r| r.start),
+            bytes: code.bytes,
+            boundaries: code.boundaries,
+            contract: code.contract,
+            leaves_cache: code.leaves_cache,
+        })
+    }
+
+    fn fill(
+        &mut self,
+        function: &Function,
+        code: &mut Code,
+        places: bool,
+    ) -> Result<(), EncodeError> {
+        self.write_plain(function, code, places)?;
         self.resolve()?;
         let total = self.relax();
-        self.place(total as usize, &mut code);
-        Ok(code)
+        self.place(total as usize, code, places);
+        Ok(())
     }
 
     /// Writes everything whose bytes do not depend on its place, and notes the rest as
     /// events. Items are placed as if there were nothing else.
-    fn write_plain(&mut self, function: &Function, code: &mut Code) -> Result<(), EncodeError> {
+    fn write_plain(
+        &mut self,
+        function: &Function,
+        code: &mut Code,
+        places: bool,
+    ) -> Result<(), EncodeError> {
         self.plain.clear();
         self.events.clear();
         self.labels.clear();
@@ -124,7 +149,9 @@ impl Encoder {
                 }
                 Item::Part(_) => None,
             };
-            code.placed.push(Placed { item: *item, offset, len });
+            if places {
+                code.placed.push(Placed { item: *item, offset, len });
+            }
             if let Some(kind) = kind {
                 self.events.push(Event { kind, item: index, plain: offset, offset: 0 });
             }
@@ -189,7 +216,7 @@ impl Encoder {
     }
 
     /// Writes the bytes and moves each item to where it landed.
-    fn place(&self, total: usize, code: &mut Code) {
+    fn place(&self, total: usize, code: &mut Code, places: bool) {
         let bytes = &mut code.bytes;
         bytes.reserve_exact(total);
         let mut loop_top = None;
@@ -201,12 +228,16 @@ impl Encoder {
             // Items since the event before lie as far behind their plain places as this one.
             let shift = event.offset - event.plain;
             let item = event.item + nops;
-            code.placed[moved..=item].iter_mut().for_each(|p| p.offset += shift);
-            moved = item + 1;
+            if places {
+                code.placed[moved..=item].iter_mut().for_each(|p| p.offset += shift);
+                moved = item + 1;
+            }
             match event.kind {
                 Kind::Label => {}
                 Kind::Jump { jump, to, .. } => {
-                    code.placed[item].len = jump.len();
+                    if places {
+                        code.placed[item].len = jump.len();
+                    }
                     let end = event.offset + u32::from(jump.len());
                     let target = self.events[to].offset;
                     jump.write(target.wrapping_sub(end) as i32, bytes);
@@ -219,21 +250,40 @@ impl Encoder {
                     while pad > 0 {
                         let len = pad.min(LONGEST_NOP);
                         bytes.extend_from_slice(nop_bytes(len).unwrap_or_default());
-                        let nop = Item::Insn(Insn::Nop { len });
-                        code.placed.insert(moved - 1, Placed { item: nop, offset, len });
-                        moved += 1;
-                        nops += 1;
+                        if places {
+                            let nop = Item::Insn(Insn::Nop { len });
+                            code.placed.insert(moved - 1, Placed { item: nop, offset, len });
+                            moved += 1;
+                            nops += 1;
+                        }
                         offset += u32::from(len);
                         pad -= len;
                     }
-                    code.placed[moved - 1].offset = offset;
+                    if places {
+                        code.placed[moved - 1].offset = offset;
+                    }
                     loop_top.get_or_insert(offset);
                 }
             }
         }
         bytes.extend_from_slice(&self.plain[copied..]);
         let shift = (total - self.plain.len()) as u32;
-        code.placed[moved..].iter_mut().for_each(|p| p.offset += shift);
+        if places {
+            code.placed[moved..].iter_mut().for_each(|p| p.offset += shift);
+        }
+    }
+}
+
+/// A code without bytes yet.
+fn blank(function: &Function) -> Code {
+    Code {
+        bytes: vec![],
+        placed: vec![],
+        loop_range: None,
+        boundaries: function.boundaries.clone(),
+        features: FeatureSet::EMPTY,
+        contract: Contract::User,
+        leaves_cache: false,
     }
 }
 
@@ -262,6 +312,17 @@ mod tests {
 
     fn function(items: Vec<Item>) -> Function {
         Function { items, boundaries: vec![] }
+    }
+
+    #[test]
+    fn with_and_without_places_the_code_is_the_same() {
+        let mut encoder = Encoder::new();
+        let mut function = Function::default();
+        for id in ["copy/zmm/u32/batch/a64+40/nt", "zero/r64/u4/a16", "copy/rep32", "zero/ymm/u8"] {
+            ir::lower(&id.parse().unwrap(), &mut function).unwrap();
+            let machine = encoder.machine(&function).unwrap();
+            assert_eq!(machine, encoder.encode(&function).unwrap().machine(), "{id}");
+        }
     }
 
     #[test]

@@ -12,7 +12,7 @@ use dynasmrt::{DynasmApi, dynasm};
 
 use super::branch::nop_bytes;
 use super::evex::Shape;
-use super::known::Known;
+use super::known::{General, Known};
 use super::one::One;
 use crate::ir::{Gp, Insn, Mem, RepOp, Vec as VecRegister, VecEncoding, VecMove, Width};
 use crate::subject::Hint;
@@ -88,6 +88,13 @@ pub(super) fn encode_one(known: &mut Known, insn: &Insn) -> Result<One, &'static
         Insn::VecLoad { dst, mem, kind } => known.vector(dst, Shape::Load(mem, kind), written),
         Insn::VecStore { mem, src, kind } => known.vector(src, Shape::Store(mem, kind), written),
         Insn::VecZero { dst } => known.vector(dst, Shape::Zero, written),
+        Insn::Load { width, dst, mem } => known.general((width, dst, mem), General::Load, written),
+        Insn::Store { width, mem, src } => {
+            known.general((width, src, mem), General::Store, written)
+        }
+        Insn::StoreNti { width, mem, src } => {
+            known.general((width, src, mem), General::StoreNti, written)
+        }
         _ => written(),
     }
 }

@@ -1,4 +1,4 @@
-//! Vector instructions that have been encoded before. They are most of every function, a
+//! Moves that have been encoded before. They are most of every function, a
 //! search meets the same few thousand again and again, and looking one up takes less than
 //! writing it.
 
@@ -7,7 +7,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use super::evex::{Evex, Shape};
 use super::one::One;
-use crate::ir::{Vec as VecRegister, VecEncoding};
+use crate::ir::{Gp, Mem, Vec as VecRegister, VecEncoding, Width};
 
 /// Spreads a key that is a number already.
 #[derive(Default)]
@@ -29,6 +29,14 @@ impl Hasher for Spread {
         let product = (self.0 ^ key).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         self.0 = product ^ product >> 32;
     }
+}
+
+/// Which move of a general register; numbered behind the forms of vector moves.
+#[derive(Clone, Copy)]
+pub(super) enum General {
+    Load = 9,
+    Store = 10,
+    StoreNti = 11,
 }
 
 /// The instructions met so far, and who encodes new ones of EVEX.
@@ -62,6 +70,23 @@ impl Known {
         self.table.insert(key, new);
         Ok(new)
     }
+
+    /// The same for a move of a general register.
+    #[inline(always)]
+    pub(super) fn general(
+        &mut self,
+        (width, register, mem): (Width, Gp, Mem),
+        kind: General,
+        write: impl FnOnce() -> Result<One, &'static str>,
+    ) -> Result<One, &'static str> {
+        let key = packed(Some(mem), kind as u64, width as u64, register as u64);
+        if let Some(known) = self.table.get(&key) {
+            return Ok(*known);
+        }
+        let new = write()?;
+        self.table.insert(key, new);
+        Ok(new)
+    }
 }
 
 /// Everything that the bytes depend on, packed.
@@ -71,14 +96,15 @@ fn key(register: VecRegister, shape: Shape) -> u64 {
         Shape::Store(mem, kind) => (4 + kind as u64, Some(mem)),
         Shape::Zero => (8, None),
     };
+    let form = form | (register.encoding as u64) << 4;
+    packed(mem, form, register.bytes.into(), register.number.into())
+}
+
+/// A form of 6 bits, a width of 8, a register of 8, and a memory operand.
+fn packed(mem: Option<Mem>, form: u64, width: u64, register: u64) -> u64 {
     let operand = mem.map_or(0, |mem| {
         let index = mem.index.map_or(15, |i| i as u64);
         (mem.disp as u32 as u64) << 8 | index << 4 | mem.base as u64
     });
-    let encoding = register.encoding as u64;
-    operand << 22
-        | encoding << 20
-        | form << 16
-        | u64::from(register.bytes) << 8
-        | u64::from(register.number)
+    operand << 22 | form << 16 | width << 8 | register
 }

@@ -48,8 +48,8 @@ pub fn compile_all(
     let mut list: Vec<Candidate> = Vec::new();
     for variant in variants {
         lower(&variant, &mut function)?;
-        let code = encoder.encode(&function)?;
-        match seen.get(&code.bytes) {
+        let machine = encoder.machine(&function)?;
+        match seen.get(&machine.bytes) {
             Some(index) => {
                 let kept = &mut list[*index].variant;
                 if variant.to_string() < kept.to_string() {
@@ -57,9 +57,9 @@ pub fn compile_all(
                 }
             }
             None => {
-                seen.insert(code.bytes.clone(), list.len());
-                let code_bytes = code.bytes.len() as u32;
-                list.push(Candidate { variant, body: Body::Machine(code.machine()), code_bytes });
+                seen.insert(machine.bytes.clone(), list.len());
+                let code_bytes = machine.bytes.len() as u32;
+                list.push(Candidate { variant, body: Body::Machine(machine), code_bytes });
             }
         }
     }
