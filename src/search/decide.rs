@@ -123,8 +123,25 @@ pub(super) fn pick(standings: &[Standing]) -> Option<&Standing> {
     standings.iter().filter(|s| is_tie(s)).min_by_key(simple)
 }
 
-/// Baselines of a confirming panel whose first entrant is the winner.
-pub(super) fn baselines(panel: &Panel, rng: &mut ChaCha8Rng) -> Vec<BaselineOutcome> {
+/// Which of a confirming panel's first two entrants is the winner: the pick, unless fresh data
+/// say that it is slower than the final's fastest. Intervals of a noisy moment are wide, and
+/// make a tie of what is none.
+pub(super) fn confirmed(panel: &Panel, rng: &mut ChaCha8Rng) -> usize {
+    let runs = |i: usize| panel.failures[i].is_none();
+    if panel.entrants.get(1).is_none_or(|e| e.role == Role::Baseline) || !runs(1) {
+        return 0;
+    }
+    let ratio = panel.against(0, &[1]).interval(rng).exp();
+    let slower = Verdict::of_time_ratio(ratio.ends(), band(&panel.cell)) == Verdict::Slower;
+    usize::from(slower || !runs(0))
+}
+
+/// Baselines of a confirming panel against the entrant that is the winner.
+pub(super) fn baselines(
+    panel: &Panel,
+    winner: usize,
+    rng: &mut ChaCha8Rng,
+) -> Vec<BaselineOutcome> {
     let mut seen: Vec<&Subject> = Vec::new();
     let mut list = Vec::new();
     for (i, entrant) in panel.entrants.iter().enumerate() {
@@ -136,7 +153,7 @@ pub(super) fn baselines(panel: &Panel, rng: &mut ChaCha8Rng) -> Vec<BaselineOutc
             Some(failure) => Err(failure.clone()),
             None => {
                 let ns = panel.nanoseconds(i).interval(rng).exp();
-                let ratio = panel.against(i, &[0]).interval(rng).exp();
+                let ratio = panel.against(i, &[winner]).interval(rng).exp();
                 Ok(BaselineTimes {
                     ns: ns.estimate,
                     ci: ns.ends(),

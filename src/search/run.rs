@@ -7,15 +7,15 @@ use rand::RngExt;
 use super::budget::{Budget, Meter};
 use super::candidate::Candidate;
 use super::context::{Context, candidate_entrant};
-use super::decide::{RegretTable, baselines, is_tie, pick, standings};
+use super::decide::{RegretTable, baselines, confirmed, is_tie, pick, standings};
 use super::file::Strategy;
-use super::outcome::{CellOutcome, SearchOutcome, SizeOutcome, Stop};
+use super::outcome::{CellOutcome, SearchOutcome, SizeOutcome, Stop, Timed};
 use super::panel::Panel;
 use super::plan::{Question, SizePlan, is_cheap};
 use super::race::{heat, last, pool};
 use super::screen::{Screen, Screened};
 use crate::stats::Verdict;
-use crate::subject::{Cell, Store};
+use crate::subject::{Cell, Store, Variant};
 use crate::trial::{EvaluateError, Evaluator, Observer, Phase};
 
 /// Parts of a cell's share of the budget: screening; the heat; the final. The rest is for
@@ -193,26 +193,41 @@ impl SizeRun<'_> {
             let Some(outcome) = self.outcome.cells.iter_mut().find(|o| o.cell == *cell) else {
                 continue;
             };
-            let Some(winner) = &mut outcome.winner else { continue };
-            let variant = winner.variant;
-            let Some(candidate) = self.candidates.iter().find(|c| c.variant == variant) else {
+            // The pick, and the final's fastest where that is another.
+            let Some(pick) = &outcome.winner else { continue };
+            let mut field = vec![pick.variant];
+            field.extend(outcome.standings.first().map(|s| s.timed.variant));
+            field.dedup();
+            let known = |v: &Variant| self.candidates.iter().find(|c| c.variant == *v);
+            let field: Vec<&Candidate> = field.iter().filter_map(known).collect();
+            if field.is_empty() {
                 continue;
-            };
-            let mut entrants = vec![candidate_entrant(candidate, true)];
+            }
+            let mut entrants: Vec<_> = field.iter().map(|c| candidate_entrant(c, true)).collect();
             entrants.extend(context.baseline_entrants(cell.op));
             let mut panel = Panel::new(*cell, entrants, context.tick_hz);
             let mut share = context.meter.share(parts - done as f64);
             let (least, most) = CONFIRM_LAYOUTS;
             context.fill(&mut panel, Phase::Confirm, &mut share, least, most)?;
-            if panel.failures[0].is_none() && panel.samples > 0 {
-                let ns = panel.nanoseconds(0).interval(&mut context.rng).exp();
-                winner.ns = ns.estimate;
-                winner.ci = ns.ends();
-                winner.bytes_per_cycle = panel.bytes_per_cycle(ns.estimate);
+            let chosen = confirmed(&panel, &mut context.rng);
+            let variant = field[chosen].variant;
+            if panel.failures[chosen].is_none() && panel.samples > 0 {
+                let ns = panel.nanoseconds(chosen).interval(&mut context.rng).exp();
+                outcome.winner = Some(Timed {
+                    variant,
+                    ns: ns.estimate,
+                    ci: ns.ends(),
+                    bytes_per_cycle: panel.bytes_per_cycle(ns.estimate),
+                    code_bytes: field[chosen].code_bytes,
+                });
+                if chosen > 0 {
+                    // What was picked is slower after all: no winner, and no tie of one.
+                    outcome.ties.retain(|v| *v != variant);
+                }
                 outcome.cycles_per_ns = panel.cycles_per_ns();
                 outcome.driver_ns = panel.driver_ns();
             }
-            outcome.baselines = baselines(&panel, &mut context.rng);
+            outcome.baselines = baselines(&panel, chosen, &mut context.rng);
             outcome.samples += panel.samples;
             let leader = outcome.baselines.first().and_then(|b| b.result.as_ref().ok());
             let leader = leader.map(|b| (variant.to_string(), b.ratio));
