@@ -36,7 +36,7 @@ pub struct ExportArgs {
     /// How calls follow: throughput or chained
     #[arg(long, value_parser = arguments::drive, default_value = "throughput", requires = "state")]
     drive: Drive,
-    /// Name of the function; looptune_<op> by default
+    /// Name of the function; looptune_copy or looptune_zero by default
     #[arg(long, value_parser = parse_symbol)]
     symbol: Option<String>,
     /// File to write; - is the standard output
