@@ -6,11 +6,13 @@
 //! of values for each axis, [`Narrowing`] the part of it that a file names.
 
 mod axes;
+mod axis;
 mod family;
 mod file;
 mod value;
 
 pub use axes::{Axes, AxesFile, AxisListing, Narrowing};
+pub use axis::{AXES, Axis};
 pub use family::{Family, UnknownFamily};
 pub use file::{FileError, Source, read};
 pub use value::AxisValue;
