@@ -41,5 +41,7 @@ pub mod results;
 // L13: what is handed out
 pub mod export;
 pub mod report;
+// L14: what is looked at
+pub mod explore;
 // L15: the command line
 pub mod cli;
