@@ -42,18 +42,20 @@ impl Jump {
         }
     }
 
-    /// Appends the jump over `distance` bytes from its end.
-    pub(super) fn write(self, distance: i32, bytes: &mut Vec<u8>) {
+    /// Writes the jump over `distance` bytes from its end to the front of other bytes.
+    pub(super) fn write(self, distance: i32, to: &mut [u8]) {
+        let distance = distance.to_le_bytes();
         match (self.cond.map(condition_code), self.near) {
-            (None, false) => bytes.push(0xeb),
-            (None, true) => bytes.push(0xe9),
-            (Some(code), false) => bytes.push(0x70 | code),
-            (Some(code), true) => bytes.extend([0x0f, 0x80 | code]),
-        }
-        if self.near {
-            bytes.extend(distance.to_le_bytes());
-        } else {
-            bytes.push(distance as u8);
+            (None, false) => to[..2].copy_from_slice(&[0xeb, distance[0]]),
+            (Some(code), false) => to[..2].copy_from_slice(&[0x70 | code, distance[0]]),
+            (None, true) => {
+                to[0] = 0xe9;
+                to[1..5].copy_from_slice(&distance);
+            }
+            (Some(code), true) => {
+                to[..2].copy_from_slice(&[0x0f, 0x80 | code]);
+                to[2..6].copy_from_slice(&distance);
+            }
         }
     }
 }

@@ -3,9 +3,9 @@
 use super::branch::{Jump, LONGEST_NOP, nop_bytes};
 use super::code::{Code, Placed};
 use super::error::{CompileError, EncodeError};
-
-use super::insn::encode_one;
 use super::known::Known;
+use super::labels::Labels;
+use super::one::One;
 use crate::host::FeatureSet;
 use crate::ir::{self, Cond, Function, Insn, Item, Label};
 use crate::subject::Variant;
@@ -19,8 +19,10 @@ const PADDING_NOPS: usize = 7;
 #[derive(Clone, Copy, Debug)]
 struct Event {
     kind: Kind,
+    /// Bytes it takes in the form it has now.
+    len: u8,
     /// Which item it is.
-    item: usize,
+    item: u32,
     /// Bytes of plain instructions before it.
     plain: u32,
     /// Where it begins, once placed.
@@ -30,29 +32,39 @@ struct Event {
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     Label,
-    /// `to` is the index of the event it jumps to.
-    Jump {
-        jump: Jump,
-        target: Label,
-        to: usize,
-    },
-    /// Nops, so many bytes now.
+    /// Its index among the jumps.
+    Jump(u32),
+    /// Nops.
     Pad {
         modulus: u8,
         skew: u8,
-        len: u8,
     },
+}
+
+/// A jump and the events that it is and that it goes to.
+#[derive(Clone, Copy, Debug)]
+struct Edge {
+    jump: Jump,
+    target: Label,
+    from: u32,
+    to: u32,
 }
 
 /// Encodes functions. Keeps its buffers, and the vector instructions it met, from one to
 /// the next.
 pub struct Encoder {
     known: Known,
-    /// The bytes that do not depend on their place, one instruction after another.
+    /// The bytes that do not depend on their place, one instruction after another, and room
+    /// for more behind.
     plain: Vec<u8>,
+    /// How many of them there are.
+    plain_len: usize,
     events: Vec<Event>,
+    jumps: Vec<Edge>,
+    /// The bytes of the function, and room for more behind.
+    out: Vec<u8>,
     /// Labels and their events.
-    labels: Vec<(Label, usize)>,
+    labels: Labels,
 }
 
 impl Default for Encoder {
@@ -64,7 +76,15 @@ impl Default for Encoder {
 impl Encoder {
     /// An encoder that has met nothing yet.
     pub fn new() -> Encoder {
-        Encoder { known: Known::new(), plain: vec![], events: vec![], labels: vec![] }
+        Encoder {
+            known: Known::new(),
+            plain: vec![],
+            plain_len: 0,
+            events: vec![],
+            jumps: vec![],
+            out: vec![],
+            labels: Labels::new(),
+        }
     }
 
     /// Bytes of a function whose entry will stand at a multiple of 64.
@@ -74,7 +94,7 @@ impl Encoder {
     pub fn encode(&mut self, function: &Function) -> Result<Code, EncodeError> {
         let mut code = blank(function);
         code.placed.reserve_exact(function.items.len() + PADDING_NOPS);
-        self.fill(function, &mut code, true)?;
+        self.fill::<true>(function, &mut code)?;
         Ok(code)
     }
 
@@ -85,7 +105,7 @@ impl Encoder {
     /// As [`Encoder::encode`].
     pub fn machine(&mut self, function: &Function) -> Result<Machine, EncodeError> {
         let mut code = blank(function);
-        self.fill(function, &mut code, false)?;
+        self.fill::<false>(function, &mut code)?;
         Ok(Machine {
             loop_top: code.loop_range.map(|r| r.start),
             bytes: code.bytes,
@@ -95,77 +115,101 @@ impl Encoder {
         })
     }
 
-    fn fill(
+    /// `PLACES`: whether the code learns where its items are.
+    fn fill<const PLACES: bool>(
         &mut self,
         function: &Function,
         code: &mut Code,
-        places: bool,
     ) -> Result<(), EncodeError> {
-        self.write_plain(function, code, places)?;
+        self.write_plain::<PLACES>(function, code)?;
         self.resolve()?;
         let total = self.relax();
-        self.place(total as usize, code, places);
+        self.place::<PLACES>(total as usize, code);
         Ok(())
     }
 
     /// Writes everything whose bytes do not depend on its place, and notes the rest as
     /// events. Items are placed as if there were nothing else.
-    fn write_plain(
+    fn write_plain<const PLACES: bool>(
         &mut self,
         function: &Function,
         code: &mut Code,
-        places: bool,
     ) -> Result<(), EncodeError> {
-        self.plain.clear();
         self.events.clear();
+        self.jumps.clear();
         self.labels.clear();
+        let most = function.items.len() * One::ROOM + STRIDE;
+        if self.plain.len() < most {
+            self.plain.resize(most, 0);
+        }
+        // What changes with every instruction is kept out of memory: each would wait for the
+        // one before to be stored.
+        let (mut end, mut features, mut leaves_cache) = (0, FeatureSet::EMPTY, false);
         for (index, item) in function.items.iter().enumerate() {
-            let offset = self.plain.len() as u32;
-            let mut len = 0;
-            let kind = match *item {
-                Item::Insn(Insn::Jmp { to }) => Some(Kind::jump(None, to)),
-                Item::Insn(Insn::Jcc { cond, to }) => Some(Kind::jump(Some(cond), to)),
-                Item::Insn(ref insn) => {
-                    code.features = code.features.union(ir::features(insn));
-                    code.leaves_cache |= ir::leaves_cache(insn);
-                    let one = encode_one(&mut self.known, insn)
-                        .map_err(|why| EncodeError::Operand { insn: *insn, why })?;
-                    one.append_to(&mut self.plain);
-                    len = one.len();
-                    None
-                }
-                Item::Label(label) => {
-                    if self.labels.iter().any(|(known, _)| *known == label) {
-                        return Err(EncodeError::DuplicateLabel(label));
-                    }
-                    self.labels.push((label, self.events.len()));
-                    Some(Kind::Label)
-                }
-                Item::LoopTop { modulus, skew } => {
-                    if !matches!(modulus, 1 | 16 | 32 | 64) || skew >= modulus {
-                        return Err(EncodeError::LoopTop { modulus, skew });
-                    }
-                    Some(Kind::Pad { modulus, skew, len: 0 })
-                }
-                Item::Part(_) => None,
-            };
-            if places {
-                code.placed.push(Placed { item: *item, offset, len });
+            if PLACES {
+                code.placed.push(Placed { item: *item, offset: end as u32, len: 0 });
             }
-            if let Some(kind) = kind {
-                self.events.push(Event { kind, item: index, plain: offset, offset: 0 });
+            let Item::Insn(insn) = item else {
+                self.note(item, index, end)?;
+                continue;
+            };
+            if matches!(insn, Insn::Jmp { .. } | Insn::Jcc { .. }) {
+                self.note(item, index, end)?;
+                continue;
+            }
+            let encoded = match self.known.encode(insn) {
+                Ok(encoded) => encoded,
+                Err(why) => return Err(EncodeError::Operand { insn: *insn, why }),
+            };
+            features = features.union(encoded.features);
+            leaves_cache |= encoded.leaves_cache;
+            let len = encoded.one.put(&mut self.plain, end);
+            end += usize::from(len);
+            if PLACES && let Some(last) = code.placed.last_mut() {
+                last.len = len;
             }
         }
+        self.plain_len = end;
+        code.features = features;
+        code.leaves_cache = leaves_cache;
         Ok(())
+    }
+
+    /// Notes an item whose size or meaning depends on its place, after so many plain bytes.
+    fn note(&mut self, item: &Item, index: usize, end: usize) -> Result<(), EncodeError> {
+        let from = self.events.len() as u32;
+        let (kind, len) = match *item {
+            Item::Insn(Insn::Jmp { to }) => self.jump(None, to, from),
+            Item::Insn(Insn::Jcc { cond, to }) => self.jump(Some(cond), to, from),
+            Item::Label(label) => {
+                if !self.labels.insert(label, from) {
+                    return Err(EncodeError::DuplicateLabel(label));
+                }
+                (Kind::Label, 0)
+            }
+            Item::LoopTop { modulus, skew } => {
+                if !matches!(modulus, 1 | 16 | 32 | 64) || skew >= modulus {
+                    return Err(EncodeError::LoopTop { modulus, skew });
+                }
+                (Kind::Pad { modulus, skew }, 0)
+            }
+            Item::Part(_) | Item::Insn(_) => return Ok(()),
+        };
+        self.events.push(Event { kind, len, item: index as u32, plain: end as u32, offset: 0 });
+        Ok(())
+    }
+
+    /// Notes a jump in its short form.
+    fn jump(&mut self, cond: Option<Cond>, target: Label, from: u32) -> (Kind, u8) {
+        let jump = Jump { cond, near: false };
+        self.jumps.push(Edge { jump, target, from, to: 0 });
+        (Kind::Jump(self.jumps.len() as u32 - 1), jump.len())
     }
 
     /// Finds the event that each jump goes to.
     fn resolve(&mut self) -> Result<(), EncodeError> {
-        for event in &mut self.events {
-            if let Kind::Jump { target, to, .. } = &mut event.kind {
-                let found = self.labels.iter().find(|(label, _)| label == target);
-                *to = found.ok_or(EncodeError::UnknownLabel(*target))?.1;
-            }
+        for Edge { target, to, .. } in &mut self.jumps {
+            *to = self.labels.get(*target).ok_or(EncodeError::UnknownLabel(*target))?;
         }
         Ok(())
     }
@@ -176,17 +220,12 @@ impl Encoder {
         loop {
             let total = self.offsets();
             let mut grown = false;
-            for index in 0..self.events.len() {
-                let Event { kind: Kind::Jump { jump, target, to }, offset, .. } =
-                    self.events[index]
-                else {
-                    continue;
-                };
-                let end = offset + u32::from(jump.len());
-                let distance = self.events[to].offset.wrapping_sub(end) as i32;
-                if !jump.near && i8::try_from(distance).is_err() {
-                    let jump = Jump { near: true, ..jump };
-                    self.events[index].kind = Kind::Jump { jump, target, to };
+            for Edge { jump, from, to, .. } in self.jumps.iter_mut().filter(|e| !e.jump.near) {
+                let end = self.events[*from as usize].offset + u32::from(jump.len());
+                let distance = self.events[*to as usize].offset.wrapping_sub(end) as i32;
+                if i8::try_from(distance).is_err() {
+                    jump.near = true;
+                    self.events[*from as usize].len = jump.len();
                     grown = true;
                 }
             }
@@ -202,75 +241,90 @@ impl Encoder {
         let mut more = 0;
         for event in &mut self.events {
             event.offset = event.plain + more;
-            more += match &mut event.kind {
-                Kind::Label => 0,
-                Kind::Jump { jump, .. } => jump.len().into(),
-                Kind::Pad { modulus, skew, len } => {
-                    // The modulus is a power of two.
-                    *len = skew.wrapping_sub(event.offset as u8) & (*modulus - 1);
-                    u32::from(*len)
-                }
-            };
+            if let Kind::Pad { modulus, skew } = event.kind {
+                // The modulus is a power of two.
+                event.len = skew.wrapping_sub(event.offset as u8) & (modulus - 1);
+            }
+            more += u32::from(event.len);
         }
-        self.plain.len() as u32 + more
+        self.plain_len as u32 + more
     }
 
     /// Writes the bytes and moves each item to where it landed.
-    fn place(&self, total: usize, code: &mut Code, places: bool) {
-        let bytes = &mut code.bytes;
-        bytes.reserve_exact(total);
+    fn place<const PLACES: bool>(&mut self, total: usize, code: &mut Code) {
+        if self.out.len() < total + STRIDE {
+            self.out.resize(total + STRIDE, 0);
+        }
         let mut loop_top = None;
         let (mut copied, mut moved, mut nops) = (0, 0, 0);
         for event in &self.events {
+            let offset = event.offset as usize;
             let plain = event.plain as usize;
-            bytes.extend_from_slice(&self.plain[copied..plain]);
+            copy(&self.plain[copied..], &mut self.out, offset, plain - copied);
             copied = plain;
             // Items since the event before lie as far behind their plain places as this one.
             let shift = event.offset - event.plain;
-            let item = event.item + nops;
-            if places {
+            let item = event.item as usize + nops;
+            if PLACES {
                 code.placed[moved..=item].iter_mut().for_each(|p| p.offset += shift);
+                code.placed[item].len = event.len;
                 moved = item + 1;
             }
             match event.kind {
                 Kind::Label => {}
-                Kind::Jump { jump, to, .. } => {
-                    if places {
-                        code.placed[item].len = jump.len();
-                    }
-                    let end = event.offset + u32::from(jump.len());
-                    let target = self.events[to].offset;
-                    jump.write(target.wrapping_sub(end) as i32, bytes);
+                Kind::Jump(index) => {
+                    let Edge { jump, to, .. } = self.jumps[index as usize];
+                    let end = event.offset + u32::from(event.len);
+                    let target = self.events[to as usize].offset;
+                    jump.write(target.wrapping_sub(end) as i32, &mut self.out[offset..]);
                     if code.loop_range.is_none() && loop_top == Some(target) {
                         code.loop_range = Some(target..end);
                     }
                 }
-                Kind::Pad { len: mut pad, .. } => {
-                    let mut offset = event.offset;
-                    while pad > 0 {
-                        let len = pad.min(LONGEST_NOP);
-                        bytes.extend_from_slice(nop_bytes(len).unwrap_or_default());
-                        if places {
+                Kind::Pad { .. } => {
+                    let end = offset + usize::from(event.len);
+                    let mut at = offset;
+                    while at < end {
+                        let nop = nop_bytes((end - at).min(LONGEST_NOP.into()) as u8);
+                        let nop = nop.unwrap_or_default();
+                        self.out[at..at + nop.len()].copy_from_slice(nop);
+                        if PLACES {
+                            let (offset, len) = (at as u32, nop.len() as u8);
                             let nop = Item::Insn(Insn::Nop { len });
                             code.placed.insert(moved - 1, Placed { item: nop, offset, len });
                             moved += 1;
                             nops += 1;
                         }
-                        offset += u32::from(len);
-                        pad -= len;
+                        at += nop.len();
                     }
-                    if places {
-                        code.placed[moved - 1].offset = offset;
+                    if PLACES {
+                        code.placed[moved - 1].offset = end as u32;
+                        code.placed[moved - 1].len = 0;
                     }
-                    loop_top.get_or_insert(offset);
+                    loop_top.get_or_insert(end as u32);
                 }
             }
         }
-        bytes.extend_from_slice(&self.plain[copied..]);
-        let shift = (total - self.plain.len()) as u32;
-        if places {
+        copy(&self.plain[copied..], &mut self.out, total, self.plain_len - copied);
+        code.bytes = self.out[..total].to_vec();
+        let shift = (total - self.plain_len) as u32;
+        if PLACES {
             code.placed[moved..].iter_mut().for_each(|p| p.offset += shift);
         }
+    }
+}
+
+/// Bytes that [`copy`] moves at a time.
+const STRIDE: usize = 32;
+
+/// Copies the first `len` bytes so that they end at `end`. Goes by strides of a fixed size, a
+/// few instructions each: what it writes beyond the end is written again later.
+fn copy(from: &[u8], to: &mut [u8], end: usize, len: usize) {
+    let to = &mut to[end - len..];
+    let mut at = 0;
+    while at < len {
+        to[at..at + STRIDE].copy_from_slice(&from[at..at + STRIDE]);
+        at += STRIDE;
     }
 }
 
@@ -284,13 +338,6 @@ fn blank(function: &Function) -> Code {
         features: FeatureSet::EMPTY,
         contract: Contract::User,
         leaves_cache: false,
-    }
-}
-
-impl Kind {
-    /// A jump in its short form, its event not found yet.
-    fn jump(cond: Option<Cond>, target: Label) -> Kind {
-        Kind::Jump { jump: Jump { cond, near: false }, target, to: 0 }
     }
 }
 

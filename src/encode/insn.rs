@@ -11,8 +11,7 @@
 use dynasmrt::{DynasmApi, dynasm};
 
 use super::branch::nop_bytes;
-use super::evex::Shape;
-use super::known::{General, Known};
+use super::evex::{Evex, Shape};
 use super::one::One;
 use crate::ir::{Gp, Insn, Mem, RepOp, Vec as VecRegister, VecEncoding, VecMove, Width};
 use crate::subject::Hint;
@@ -78,25 +77,25 @@ macro_rules! arithmetic {
 }
 
 /// The bytes of anything but a jump. The error says what is wrong with the operands.
-#[inline(always)]
-pub(super) fn encode_one(known: &mut Known, insn: &Insn) -> Result<One, &'static str> {
-    let written = || {
-        let mut one = One::default();
-        write(&mut one, insn).map(|()| one)
-    };
+pub(super) fn encode_one(evex: &mut Evex, insn: &Insn) -> Result<One, &'static str> {
     match *insn {
-        Insn::VecLoad { dst, mem, kind } => known.vector(dst, Shape::Load(mem, kind), written),
-        Insn::VecStore { mem, src, kind } => known.vector(src, Shape::Store(mem, kind), written),
-        Insn::VecZero { dst } => known.vector(dst, Shape::Zero, written),
-        Insn::Load { width, dst, mem } => known.general((width, dst, mem), General::Load, written),
-        Insn::Store { width, mem, src } => {
-            known.general((width, src, mem), General::Store, written)
+        Insn::VecLoad { dst, mem, kind } if is_evex(dst) => {
+            evex.encode(dst, Shape::Load(mem, kind))
         }
-        Insn::StoreNti { width, mem, src } => {
-            known.general((width, src, mem), General::StoreNti, written)
+        Insn::VecStore { mem, src, kind } if is_evex(src) => {
+            evex.encode(src, Shape::Store(mem, kind))
         }
-        _ => written(),
+        Insn::VecZero { dst } if is_evex(dst) => evex.encode(dst, Shape::Zero),
+        _ => {
+            let mut one = One::default();
+            write(&mut one, insn)?;
+            Ok(one)
+        }
     }
+}
+
+fn is_evex(register: VecRegister) -> bool {
+    register.encoding == VecEncoding::Evex
 }
 
 fn write(ops: &mut One, insn: &Insn) -> Result<(), &'static str> {
@@ -182,7 +181,6 @@ fn write(ops: &mut One, insn: &Insn) -> Result<(), &'static str> {
 }
 
 /// Instructions on general registers only.
-#[inline(always)]
 fn general(ops: &mut One, insn: &Insn) -> Result<(), &'static str> {
     match *insn {
         Insn::Mov { dst, src } => {
@@ -250,7 +248,6 @@ const fn byte_compare(a: Gp, imm: i8) -> [u8; 4] {
     [wide(0, a as u8), 0x83, registers(7, a as u8), imm as u8]
 }
 
-#[inline(always)]
 fn string(ops: &mut One, op: RepOp, width: Width) {
     match (op, width) {
         (RepOp::Movs, Width::B1) => dynasm!(ops ; .arch x64 ; rep movsb),
@@ -278,7 +275,6 @@ fn vector(register: VecRegister) -> Result<u8, &'static str> {
     }
 }
 
-#[inline(always)]
 fn vec_load(ops: &mut One, dst: VecRegister, mem: Mem, kind: VecMove) -> Result<(), &'static str> {
     let r = vector(dst)?;
     match (dst.encoding, dst.bytes, kind) {
@@ -299,7 +295,6 @@ fn vec_load(ops: &mut One, dst: VecRegister, mem: Mem, kind: VecMove) -> Result<
     Ok(())
 }
 
-#[inline(always)]
 fn vec_store(ops: &mut One, src: VecRegister, mem: Mem, kind: VecMove) -> Result<(), &'static str> {
     let r = vector(src)?;
     if src.encoding == VecEncoding::Sse {
@@ -322,7 +317,6 @@ fn vec_store(ops: &mut One, src: VecRegister, mem: Mem, kind: VecMove) -> Result
     Ok(())
 }
 
-#[inline(always)]
 fn vec_zero(ops: &mut One, dst: VecRegister) -> Result<(), &'static str> {
     let r = vector(dst)?;
     match (dst.encoding, dst.bytes) {

@@ -1,110 +1,175 @@
-//! Moves that have been encoded before. They are most of every function, a
-//! search meets the same few thousand again and again, and looking one up takes less than
-//! writing it.
+//! Instructions that have been encoded before. A search meets the same few thousand again and
+//! again, and looking one up takes far less than writing it.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 
-use super::evex::{Evex, Shape};
+use super::evex::Evex;
+use super::insn::encode_one;
 use super::one::One;
-use crate::ir::{Gp, Mem, Vec as VecRegister, VecEncoding, Width};
+use crate::host::FeatureSet;
+use crate::ir::{self, Insn, Mem, Vec as VecRegister};
 
-/// Spreads a key that is a number already.
-#[derive(Default)]
-pub(super) struct Spread(u64);
-
-impl Hasher for Spread {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.write_u64(u64::from(*byte));
-        }
-    }
-
-    fn write_u64(&mut self, key: u64) {
-        // Fibonacci hashing; the table looks at the high and the low bits.
-        let product = (self.0 ^ key).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        self.0 = product ^ product >> 32;
-    }
+/// What there is to know of an instruction that does not depend on its place.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Encoded {
+    pub(super) one: One,
+    pub(super) features: FeatureSet,
+    pub(super) leaves_cache: bool,
 }
 
-/// Which move of a general register; numbered behind the forms of vector moves.
-#[derive(Clone, Copy)]
-pub(super) enum General {
-    Load = 9,
-    Store = 10,
-    StoreNti = 11,
-}
+/// Log₂ of the places in front of the table. A family of loops keeps a few thousand
+/// instructions in use; the places for them fit the second-level cache.
+const PLACES_LOG: u32 = 12;
+
+/// A key no instruction has.
+const EMPTY: u64 = 0;
 
 /// The instructions met so far, and who encodes new ones of EVEX.
 pub(super) struct Known {
     evex: Evex,
-    table: HashMap<u64, One, BuildHasherDefault<Spread>>,
+    /// Each key has one place here, and shares it with others: finding one is a single look.
+    places: Box<[(u64, Encoded); 1 << PLACES_LOG]>,
+    /// All of them.
+    table: HashMap<u64, Encoded>,
 }
 
 impl Known {
     pub(super) fn new() -> Known {
-        Known { evex: Evex::new(), table: HashMap::default() }
+        let places = Box::new([(EMPTY, Encoded::default()); 1 << PLACES_LOG]);
+        Known { evex: Evex::new(), places, table: HashMap::new() }
     }
 
-    /// The bytes; `write` makes those of SSE and VEX where they are new. The error says what
-    /// is wrong with the operands.
+    /// The instruction, which is no jump. The error says what is wrong with its operands.
     #[inline(always)]
-    pub(super) fn vector(
-        &mut self,
-        register: VecRegister,
-        shape: Shape,
-        write: impl FnOnce() -> Result<One, &'static str>,
-    ) -> Result<One, &'static str> {
-        let key = key(register, shape);
-        if let Some(known) = self.table.get(&key) {
-            return Ok(*known);
+    pub(super) fn encode(&mut self, insn: &Insn) -> Result<&Encoded, &'static str> {
+        let key = key(insn);
+        // Fibonacci hashing: the high bits of the product depend on all of the key.
+        let hash = key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - PLACES_LOG);
+        let place = &mut self.places[hash as usize];
+        if place.0 != key {
+            *place = (key, find(&mut self.table, &mut self.evex, key, insn)?);
         }
-        let new = match register.encoding {
-            VecEncoding::Evex => self.evex.encode(register, shape)?,
-            VecEncoding::Sse | VecEncoding::Vex => write()?,
-        };
-        self.table.insert(key, new);
-        Ok(new)
-    }
-
-    /// The same for a move of a general register.
-    #[inline(always)]
-    pub(super) fn general(
-        &mut self,
-        (width, register, mem): (Width, Gp, Mem),
-        kind: General,
-        write: impl FnOnce() -> Result<One, &'static str>,
-    ) -> Result<One, &'static str> {
-        let key = packed(Some(mem), kind as u64, width as u64, register as u64);
-        if let Some(known) = self.table.get(&key) {
-            return Ok(*known);
-        }
-        let new = write()?;
-        self.table.insert(key, new);
-        Ok(new)
+        Ok(&place.1)
     }
 }
 
-/// Everything that the bytes depend on, packed.
-fn key(register: VecRegister, shape: Shape) -> u64 {
-    let (form, mem) = match shape {
-        Shape::Load(mem, kind) => (kind as u64, Some(mem)),
-        Shape::Store(mem, kind) => (4 + kind as u64, Some(mem)),
-        Shape::Zero => (8, None),
+#[inline(never)]
+fn find(
+    table: &mut HashMap<u64, Encoded>,
+    evex: &mut Evex,
+    key: u64,
+    insn: &Insn,
+) -> Result<Encoded, &'static str> {
+    if let Some(known) = table.get(&key) {
+        return Ok(*known);
+    }
+    let new = Encoded {
+        one: encode_one(evex, insn)?,
+        features: ir::features(insn),
+        leaves_cache: ir::leaves_cache(insn),
     };
-    let form = form | (register.encoding as u64) << 4;
-    packed(mem, form, register.bytes.into(), register.number.into())
+    table.insert(key, new);
+    Ok(new)
 }
 
-/// A form of 6 bits, a width of 8, a register of 8, and a memory operand.
-fn packed(mem: Option<Mem>, form: u64, width: u64, register: u64) -> u64 {
-    let operand = mem.map_or(0, |mem| {
-        let index = mem.index.map_or(15, |i| i as u64);
-        (mem.disp as u32 as u64) << 8 | index << 4 | mem.base as u64
-    });
-    operand << 22 | form << 16 | width << 8 | register
+/// Which instruction it is with all of its operands, as a number.
+#[inline(always)]
+fn key(insn: &Insn) -> u64 {
+    match *insn {
+        Insn::Endbr64 => plain(1),
+        Insn::Ret => plain(2),
+        Insn::Sfence => plain(3),
+        Insn::Vzeroupper => plain(4),
+        Insn::Emms => plain(5),
+        Insn::Std => plain(6),
+        Insn::Ud2 => plain(7),
+        Insn::Rep { op, width } => two(8, op as u8, width as u8),
+        Insn::Load { width, dst, mem } => at(9, dst as u8, width as u8, mem),
+        Insn::Store { width, mem, src } => at(10, src as u8, width as u8, mem),
+        Insn::StoreNti { width, mem, src } => at(11, src as u8, width as u8, mem),
+        Insn::MmxLoad { dst, mem } => at(12, dst, 0, mem),
+        Insn::MmxStore { mem, src } => at(13, src, 0, mem),
+        Insn::MmxStoreNt { mem, src } => at(14, src, 0, mem),
+        Insn::MmxZero { dst } => two(15, dst, 0),
+        Insn::VecLoad { dst, mem, kind } => at(16 + kind as u64, dst.number, form(dst), mem),
+        Insn::VecStore { mem, src, kind } => at(20 + kind as u64, src.number, form(src), mem),
+        Insn::VecZero { dst } => two(24, dst.number, form(dst)),
+        Insn::Mov { dst, src } => two(25, dst as u8, src as u8),
+        Insn::Zero { dst } => two(26, dst as u8, 0),
+        Insn::Lea { dst, mem } => at(27, dst as u8, 0, mem),
+        Insn::Add { dst, src } => two(28, dst as u8, src as u8),
+        Insn::Sub { dst, src } => two(29, dst as u8, src as u8),
+        Insn::Cmp { a, b } => two(30, a as u8, b as u8),
+        Insn::Test { a, b } => two(31, a as u8, b as u8),
+        Insn::TestImm { a, imm } => two(32, a as u8, imm),
+        Insn::Neg { dst } => two(33, dst as u8, 0),
+        Insn::AddImm { dst, imm } => immediate(34, dst as u8, imm),
+        Insn::SubImm { dst, imm } => immediate(35, dst as u8, imm),
+        Insn::AndImm { dst, imm } => immediate(36, dst as u8, imm),
+        Insn::CmpImm { a, imm } => immediate(37, a as u8, imm),
+        Insn::ShrImm { dst, imm } => two(38, dst as u8, imm),
+        Insn::Prefetch { hint, mem } => at(39, hint as u8, 0, mem),
+        Insn::Nop { len } => two(40, len, 0),
+        // Never encoded here: where it goes is not known.
+        Insn::Jmp { .. } | Insn::Jcc { .. } => plain(41),
+    }
+}
+
+/// Length and encoding of a vector register in 8 bits.
+fn form(register: VecRegister) -> u8 {
+    register.bytes | register.encoding as u8
+}
+
+/// An instruction of 6 bits; two operands of 8 bits and one of 40 lie above.
+const fn plain(tag: u64) -> u64 {
+    tag
+}
+
+const fn two(tag: u64, a: u8, b: u8) -> u64 {
+    tag | (a as u64) << 6 | (b as u64) << 14
+}
+
+const fn immediate(tag: u64, a: u8, imm: i32) -> u64 {
+    two(tag, a, 0) | (imm as u32 as u64) << 30
+}
+
+fn at(tag: u64, a: u8, b: u8, mem: Mem) -> u64 {
+    // No register has the number 15 here.
+    let index = mem.index.map_or(15, |index| index as u64);
+    let operand = (mem.disp as u32 as u64) << 8 | index << 4 | mem.base as u64;
+    two(tag, a, b) | operand << 22
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::Feature;
+    use crate::ir::{Function, Item};
+    use crate::space;
+    use crate::subject::Op;
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+
+    #[test]
+    fn different_instructions_have_different_keys() {
+        let mut met: HashMap<u64, Insn> = HashMap::new();
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let features = Feature::ALL.iter().copied().collect();
+        let mut variants = space::random(Op::Copy, &features, 4000, &mut rng);
+        variants.extend(space::random(Op::Zero, &features, 4000, &mut rng));
+        let mut function = Function::default();
+        for v in &variants {
+            ir::lower(v, &mut function).unwrap();
+            for item in &function.items {
+                let Item::Insn(insn) = *item else { continue };
+                if matches!(insn, Insn::Jmp { .. } | Insn::Jcc { .. }) {
+                    continue;
+                }
+                let key = key(&insn);
+                assert_ne!(key, EMPTY);
+                assert_eq!(*met.entry(key).or_insert(insn), insn);
+            }
+        }
+        assert!(met.len() > 5000, "{} instructions are too few to mean anything", met.len());
+    }
 }

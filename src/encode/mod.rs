@@ -7,6 +7,7 @@ mod error;
 mod evex;
 mod insn;
 mod known;
+mod labels;
 mod one;
 
 pub use branch::nop_bytes;

@@ -165,7 +165,14 @@ impl<'a> Emit<'a> {
 
     /// Notes that another path is taken from this size on.
     pub(super) fn boundary(&mut self, n: u32) {
-        self.out.boundaries.push(n.into());
+        let n = u64::from(n);
+        let list = &mut self.out.boundaries;
+        // They come almost in order, so that the place is near the end.
+        match list.iter().rposition(|known| *known <= n) {
+            Some(at) if list[at] == n => {}
+            Some(at) if at + 1 == list.len() => list.push(n),
+            at => list.insert(at.map_or(0, |at| at + 1), n),
+        }
     }
 
     /// `cmp n, imm`

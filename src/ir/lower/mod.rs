@@ -58,8 +58,6 @@ pub fn lower(v: &Variant, out: &mut Function) -> Result<(), LowerError> {
     } else {
         emit.loop_function();
     }
-    out.boundaries.sort_unstable();
-    out.boundaries.dedup();
     Ok(())
 }
 
