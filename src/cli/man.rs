@@ -55,14 +55,41 @@ fn pages() -> anyhow::Result<Vec<(String, Vec<u8>)>> {
     let commands = command.get_subcommands().filter(|c| !c.is_hide_set()).cloned();
     let all = std::iter::once(command.clone()).chain(commands.collect::<Vec<_>>());
     all.map(|command| {
+        let title = command.get_display_name().unwrap_or(command.get_name()).to_uppercase();
         let page = Man::new(command)
+            .title(title)
             .source(concat!("looptune ", env!("CARGO_PKG_VERSION")))
             .manual("User Commands");
         let mut text = Vec::new();
         page.render(&mut text)?;
-        Ok((page.get_filename(), text))
+        Ok((page.get_filename(), tidy(&String::from_utf8_lossy(&text)).into_bytes()))
     })
     .collect()
+}
+
+/// What a strict formatter would warn of: an empty date that is no argument, spaces at the
+/// ends of lines, and breaks beside paragraphs.
+fn tidy(page: &str) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for line in page.lines() {
+        let mut line = match line.trim_end() {
+            "" => ".sp".to_string(),
+            line => line.to_string(),
+        };
+        if line.starts_with(".TH ") {
+            line = line.replacen("  ", " \"\" ", 1);
+        }
+        let last = lines.last().map(String::as_str);
+        match (line.as_str(), last) {
+            (".br", Some(".sp")) => continue,
+            (".sp", Some(".br")) => {
+                lines.pop();
+            }
+            _ => {}
+        }
+        lines.push(line);
+    }
+    lines.join("\n") + "\n"
 }
 
 #[cfg(test)]

@@ -292,7 +292,7 @@ fn attribute(link: &Link, end: End, again: bool) -> Lost {
         Activity::Idle => {
             return Lost::Aftermath(match end {
                 End::Died(status) if status.code() == Some(LINE_LOST) => {
-                    "a function closed its connection".into()
+                    "it had closed the connection".into()
                 }
                 End::Died(status) => format!("it ended between two members, {status}"),
                 End::Cut => "it closed the line between two members".into(),
