@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::io::Write as _;
 
 use super::arguments::search_file;
+use super::progress::Steps;
 use crate::encode::Encoder;
 use crate::host::{FeatureSet, Host};
 use crate::ir::{self, Function};
@@ -53,7 +54,9 @@ pub fn run(args: &ListArgs) -> anyhow::Result<()> {
         None => SearchFile::embedded(),
         Some(name) => vec![search_file(name)?],
     };
+    let shown = Steps::endless(false, "counting loops");
     let listed: Vec<Listed> = files.into_iter().map(|file| count(file, host.usable)).collect();
+    drop(shown);
     let whole = args.space.is_none();
     let text = if args.json {
         format!("{:#}\n", document::document(&host, &listed, whole))

@@ -105,6 +105,11 @@ impl Steps {
         self.bar.inc(more as u64);
     }
 
+    /// Prints something where the line may stand: it makes room meanwhile.
+    pub(super) fn aside<T>(&self, print: impl FnOnce() -> T) -> T {
+        self.bar.suspend(print)
+    }
+
     /// What is done now.
     pub(super) fn tell(&self, what: impl Into<String>) {
         self.bar.set_message(what.into());

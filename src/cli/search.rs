@@ -9,7 +9,7 @@ use clap::{Args, ValueHint};
 
 use super::arguments::{self, Drives, Sizes, States, Weights};
 use super::exit::{unsupported, usage};
-use super::progress::{Both, ProgressLine};
+use super::progress::{Both, ProgressLine, Steps};
 use super::session::{Session, command_line};
 use crate::report;
 use crate::results::{Journal, ResultsError};
@@ -78,9 +78,11 @@ pub(super) fn run(args: &SearchArgs, runner: Option<&str>) -> anyhow::Result<()>
     refuse_empty(&plans)?;
 
     let usable = session.host.usable;
+    let shown = Steps::endless(args.quiet, "generating loops");
     let mut points = file.space(args.op).legal();
     points.retain(|v| space::supported(v, &usable).is_ok());
     let candidates = compile_all(points)?;
+    drop(shown);
     if candidates.is_empty() {
         return unsupported(format!(
             "the search file `{}` has no loop that this host can run; `looptune list --space FILE` says why",

@@ -69,10 +69,12 @@ pub(super) fn run(args: &VerifyArgs, runner: Option<&str>) -> anyhow::Result<()>
             let outcome = session.client.verify(op, &[body], Check::Full)?.remove(0);
             steps.done(1);
             match outcome {
-                Ok(()) => writeln!(out, "{subject}: exact ({op}, full set)")?,
+                Ok(()) => {
+                    steps.aside(|| writeln!(out, "{subject}: exact ({op}, full set)"))?;
+                }
                 Err(failure) => {
                     wrong += 1;
-                    writeln!(out, "{subject}: {failure}")?;
+                    steps.aside(|| writeln!(out, "{subject}: {failure}"))?;
                 }
             }
         }
@@ -116,12 +118,13 @@ fn run_random(
                 verified += 1;
                 if let Err(failure) = outcome {
                     wrong += 1;
-                    writeln!(out, "{}: {failure}", candidate.variant)?;
+                    steps.aside(|| writeln!(out, "{}: {failure}", candidate.variant))?;
                 }
             }
         }
         seconds += started.elapsed().as_secs_f64();
     }
+    drop(steps);
     let set = if args.full { "full" } else { "quick" };
     writeln!(
         out,
