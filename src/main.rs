@@ -2,11 +2,10 @@
 
 use std::process::ExitCode;
 
-use clap::Parser;
-use looptune::cli::{self, Cli};
+use looptune::cli;
 
 fn main() -> ExitCode {
-    match cli::run(&Cli::parse()) {
+    match cli::run(&cli::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             // A reader that closed the pipe (`| head`) has had enough; that is no failure.

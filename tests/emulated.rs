@@ -37,6 +37,10 @@ fn everything_runs_on(cpu: &str, absent: &[&str], present: &[&str]) {
     for feature in absent.iter().chain(present) {
         assert!(host.contains(feature), "{cpu}: {feature} not told of in\n{host}");
     }
+    let version = succeeds(cpu, &["--version"]);
+    let features = version.lines().find(|l| l.starts_with("features: ")).expect("told");
+    assert!(present.iter().all(|f| features.split(' ').any(|word| word == *f)), "{version}");
+    assert!(!absent.iter().any(|f| features.split(' ').any(|word| word == *f)), "{version}");
     let list = succeeds(cpu, &["list"]);
     assert!(list.contains("zmm"), "{list}");
     let verified = succeeds(cpu, &["verify", "--random", "40", "--seed", "1"]);

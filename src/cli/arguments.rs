@@ -1,9 +1,15 @@
-//! Arguments that several subcommands share.
+//! Arguments that several subcommands share. Whatever is a word in them comes from the
+//! definitions, so that help and completions know every word there is.
+
+use std::ffi::OsStr;
+
+use clap::builder::{PossibleValue, TypedValueParser};
 
 use super::exit::usage;
+use crate::search::SearchFile;
 use crate::space::explain;
-use crate::subject::{Drive, Level, Op, State, Subject, Variant};
-use crate::units::parse_sizes;
+use crate::subject::{Baseline, Class, Drive, Level, Op, State, Subject, Variant};
+use crate::units::{Words, did_you_mean, parse_sizes};
 
 /// Sizes as one argument.
 #[derive(Clone, Debug)]
@@ -21,28 +27,96 @@ pub(super) struct Drives(pub(super) Vec<Drive>);
 #[derive(Clone, Debug)]
 pub(super) struct Weights(pub(super) Vec<(State, f64)>);
 
-fn words<T: Copy>(all: &[T], word: impl Fn(T) -> &'static str) -> String {
-    all.iter().map(|v| word(*v)).collect::<Vec<_>>().join(" ")
+/// A parser whose words help and completions may tell. The parser alone says what is legal:
+/// lists of the words, say, are legal too.
+#[derive(Clone)]
+pub(super) struct Telling<F> {
+    parse: F,
+    words: fn() -> Vec<String>,
 }
 
-pub(super) fn op(text: &str) -> Result<Op, String> {
-    Op::from_word(text)
-        .ok_or_else(|| format!("`{text}` is no op; ops are {}", words(Op::ALL, Op::word)))
+impl<F, T> TypedValueParser for Telling<F>
+where
+    F: Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static,
+    T: Clone + Send + Sync + 'static,
+{
+    type Value = T;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<T, clap::Error> {
+        self.parse.parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new((self.words)().into_iter().map(PossibleValue::new)))
+    }
+}
+
+/// Every word of an enum.
+fn words<T: Words>() -> Vec<String> {
+    T::ALL.iter().map(|value| value.word().to_string()).collect()
+}
+
+/// Every word of an enum, as a line of text has them.
+fn line<T: Words>() -> String {
+    words::<T>().join(" ")
+}
+
+/// What is said of a word that is none of them; `what` names one of them.
+fn unknown(what: &str, text: &str, words: Vec<String>) -> String {
+    format!("`{text}` is no {what}; {what}s are {}{}", words.join(" "), did_you_mean(text, words))
+}
+
+fn word<T: Words>(what: &str, text: &str) -> Result<T, String> {
+    let text = text.trim();
+    let found = T::ALL.iter().copied().find(|value| value.word() == text);
+    found.ok_or_else(|| unknown(what, text, words::<T>()))
+}
+
+/// One word of an enum; `what` is the name of one.
+pub(super) fn one<T: Words>(
+    what: &'static str,
+) -> Telling<impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static> {
+    Telling { parse: move |text: &str| word(what, text), words: words::<T> }
+}
+
+/// A comma-separated list of words of an enum, without repetition, wrapped by `wrap`.
+pub(super) fn several<T: Words + PartialEq, L: Clone + Send + Sync + 'static>(
+    what: &'static str,
+    wrap: fn(Vec<T>) -> L,
+) -> Telling<impl Fn(&str) -> Result<L, String> + Clone + Send + Sync + 'static> {
+    let parse = move |text: &str| list(text, |item| word(what, item)).map(wrap);
+    Telling { parse, words: words::<T> }
+}
+
+pub(super) fn op() -> impl TypedValueParser<Value = Op> {
+    one::<Op>("op")
+}
+
+pub(super) fn drive() -> impl TypedValueParser<Value = Drive> {
+    one::<Drive>("drive")
+}
+
+pub(super) fn drives() -> impl TypedValueParser<Value = Drives> {
+    several("drive", Drives)
 }
 
 pub(super) fn sizes(text: &str) -> Result<Sizes, String> {
     parse_sizes(text).map(Sizes).map_err(|e| e.to_string())
 }
 
-fn state(text: &str) -> Result<State, String> {
-    let state = State::from_word(text.trim()).ok_or_else(|| {
-        format!("`{text}` is no state; states are {}", words(Level::ALL, Level::word))
-    })?;
+fn read_state(text: &str) -> Result<State, String> {
+    let text = text.trim();
+    let state = State::from_word(text).ok_or_else(|| unknown("state", text, words::<Level>()))?;
     match state.level() {
         Some(_) => Ok(state),
         None => Err(format!(
             "`{text}`: states with a level for each pointer are not measured yet; states are {}",
-            words(Level::ALL, Level::word)
+            line::<Level>()
         )),
     }
 }
@@ -62,32 +136,105 @@ fn list<T: PartialEq>(
     Ok(all)
 }
 
-pub(super) fn states(text: &str) -> Result<States, String> {
-    list(text, state).map(States)
+fn read_states(text: &str) -> Result<States, String> {
+    list(text, read_state).map(States)
 }
 
-pub(super) fn drive(text: &str) -> Result<Drive, String> {
-    Drive::from_word(text.trim()).ok_or_else(|| {
-        format!("`{text}` is no drive; drives are {}", words(Drive::ALL, Drive::word))
-    })
+pub(super) fn states() -> impl TypedValueParser<Value = States> {
+    Telling { parse: read_states, words: words::<Level> }
 }
 
-pub(super) fn drives(text: &str) -> Result<Drives, String> {
-    list(text, drive).map(Drives)
+/// A state, or the choice over all of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct StateOrAll(pub(super) Option<State>);
+
+/// The word for the choice over all states.
+const ROBUST: &str = "robust";
+
+fn states_and_robust() -> Vec<String> {
+    let mut words = words::<Level>();
+    words.push(ROBUST.into());
+    words
 }
 
-pub(super) fn weights(text: &str) -> Result<Weights, String> {
+fn read_state_or_all(text: &str) -> Result<StateOrAll, String> {
+    match State::from_word(text) {
+        Some(state) => Ok(StateOrAll(Some(state))),
+        None if text == ROBUST => Ok(StateOrAll(None)),
+        None => Err(unknown("state", text, states_and_robust())),
+    }
+}
+
+pub(super) fn state_or_all() -> impl TypedValueParser<Value = StateOrAll> {
+    Telling { parse: read_state_or_all, words: states_and_robust }
+}
+
+fn read_weights(text: &str) -> Result<Weights, String> {
     let weight = |part: &str| {
         let wrong = || format!("`{part}` is no weight; write state=number, as in l1=3,dram=1");
         let (word, number) = part.split_once('=').ok_or_else(wrong)?;
         let number = number.parse::<f64>().ok().filter(|n| n.is_finite() && *n >= 0.0);
-        Ok((state(word)?, number.ok_or_else(wrong)?))
+        Ok((read_state(word)?, number.ok_or_else(wrong)?))
     };
     list(text, weight).map(Weights)
 }
 
-pub(super) fn subject(text: &str) -> Result<Subject, String> {
+pub(super) fn weights() -> impl TypedValueParser<Value = Weights> {
+    let words = || words::<Level>().into_iter().map(|word| format!("{word}=1")).collect();
+    Telling { parse: read_weights, words }
+}
+
+fn read_subject(text: &str) -> Result<Subject, String> {
     Subject::parse(text).map_err(|e| e.to_string())
+}
+
+/// Every op and class, as the beginning of a variant.
+fn beginnings() -> Vec<String> {
+    let of = |op: &Op| Class::ALL.iter().map(move |class| format!("{op}/{class}")).collect();
+    Op::ALL.iter().flat_map(|op| -> Vec<String> { of(op) }).collect()
+}
+
+/// Subjects without end begin with these.
+fn subject_words() -> Vec<String> {
+    words::<Baseline>().into_iter().chain(beginnings()).collect()
+}
+
+pub(super) fn subject() -> impl TypedValueParser<Value = Subject> {
+    Telling { parse: read_subject, words: subject_words }
+}
+
+fn read_variant(text: &str) -> Result<Variant, String> {
+    match read_subject(text)? {
+        Subject::Variant(variant) => Ok(variant),
+        Subject::Baseline(baseline) => {
+            let ids = Op::ALL.iter().filter_map(|op| baseline.as_variant(*op));
+            match ids.map(|v| v.to_string()).collect::<Vec<_>>() {
+                ids if ids.is_empty() => Err(format!(
+                    "the code of `{baseline}` is not generated; write a variant such as zero/ymm/u4"
+                )),
+                ids => Err(format!("`{baseline}` is several loops; write {}", ids.join(" or "))),
+            }
+        }
+        Subject::Foreign { .. } => {
+            Err("only generated loops can be exported; write a variant such as zero/ymm/u4".into())
+        }
+    }
+}
+
+/// A subject that must be a variant.
+pub(super) fn variant() -> impl TypedValueParser<Value = Variant> {
+    Telling { parse: read_variant, words: beginnings }
+}
+
+/// What ids are made of, below the help of commands that take one.
+pub(super) fn about_ids() -> String {
+    format!(
+        "A variant is op/class and tokens in any order (`looptune list` shows all of them).\n  \
+         ops: {}\n  classes: {}\n  baselines: {}",
+        line::<Op>(),
+        line::<Class>(),
+        line::<Baseline>()
+    )
 }
 
 /// Refuses a variant that breaks a rule, with the rule and what would be legal.
@@ -96,6 +243,23 @@ pub(super) fn legal(variant: &Variant) -> anyhow::Result<()> {
         None => Ok(()),
         Some(explanation) => usage(explanation.to_string()),
     }
+}
+
+/// The search file that an argument names.
+///
+/// # Errors
+/// Wrong arguments where there is no such file; else what is wrong with it.
+pub(super) fn search_file(name: &str) -> anyhow::Result<SearchFile> {
+    let known = SearchFile::names();
+    if !known.contains(&name) && !std::path::Path::new(name).exists() {
+        let near = did_you_mean(name, known.iter().map(ToString::to_string));
+        return usage(format!(
+            "no search file is called `{name}`; built in are {}{near}; one of your own is named by \
+             its path",
+            known.join(" ")
+        ));
+    }
+    Ok(SearchFile::open(name)?)
 }
 
 /// A fraction such as `2%` or `0.02`.
@@ -116,13 +280,19 @@ mod tests {
 
     #[test]
     fn lists_name_what_is_wrong() {
-        assert_eq!(states("l1,dram,l1").unwrap().0.len(), 2);
-        assert!(states("l1,l4").unwrap_err().contains("`l4` is no state"));
-        assert!(states("dram:l1").unwrap_err().contains("not measured yet"));
-        assert!(drives("fast").unwrap_err().contains("throughput chained"));
-        assert!(weights("l1").unwrap_err().contains("state=number"));
+        assert_eq!(read_states("l1,dram,l1").unwrap().0.len(), 2);
+        let e = read_states("l1,drma").unwrap_err();
+        assert!(e.contains("`drma` is no state; states are l1 l2 llc dram (did you mean dram?)"));
+        assert!(read_states("dram:l1").unwrap_err().contains("not measured yet"));
+        assert!(read_state_or_all("robsut").unwrap_err().contains("did you mean robust"));
+        assert_eq!(read_state_or_all("robust"), Ok(StateOrAll(None)));
+        assert!(read_weights("l1").unwrap_err().contains("state=number"));
+        assert!(read_weights("l1=1,drma=2").unwrap_err().contains("did you mean dram"));
         assert_eq!(fraction("2%"), Ok(0.02));
         assert!(fraction("-1").is_err());
-        assert!(op("fill").unwrap_err().contains("copy zero"));
+        let e = word::<Op>("op", "coppy").unwrap_err();
+        assert!(e.contains("ops are copy zero (did you mean copy?)"), "{e}");
+        assert!(read_variant("rep").unwrap_err().contains("copy/rep8 or zero/rep8"));
+        assert!(read_variant("libc").unwrap_err().contains("not generated"));
     }
 }

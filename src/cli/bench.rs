@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use clap::Args;
+use clap::{Args, ValueHint};
 use serde_json::{Value, json};
 
 use super::arguments::{self, Drives, Sizes, States};
@@ -23,32 +23,33 @@ const CELL_SECONDS: f64 = 0.7;
 
 /// Arguments of `looptune bench`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
+#[command(after_help = format!("Examples:\n  \
     looptune bench zero/ymm/u4/a64 zero/rep8 libc --size 4096\n  \
     looptune bench copy/ymm/u4 libc ./libfast.so:my_memcpy --size 64,4k --state l1\n\n\
-    The first subject is the reference. The same id twice is emitted at two places.")]
+    The first subject is the reference. The same id twice is emitted at two places.\n\n{}",
+    arguments::about_ids()))]
 pub struct BenchArgs {
-    /// Variants, baselines (libc, rep) and functions as path.so:symbol; the first is the
+    /// Variants, baselines and functions as path.so:symbol; the first is the
     /// reference
-    #[arg(value_parser = arguments::subject, required = true)]
+    #[arg(value_parser = arguments::subject(), required = true, hide_possible_values = true)]
     subjects: Vec<Subject>,
     /// The op, where no variant says it
-    #[arg(long, value_parser = arguments::op)]
+    #[arg(long, value_parser = arguments::op())]
     op: Option<Op>,
     /// Bytes, as for search
-    #[arg(long, visible_alias = "sizes", value_parser = arguments::sizes, allow_hyphen_values = true, default_value = "4096")]
+    #[arg(long, visible_alias = "sizes", value_parser = arguments::sizes, allow_hyphen_values = true, default_value = "4096", value_hint = ValueHint::Other)]
     size: Sizes,
-    /// States [default: all that exist]
-    #[arg(long, visible_alias = "states", value_parser = arguments::states)]
+    /// States, one or a list [default: all that exist]
+    #[arg(long, visible_alias = "states", value_parser = arguments::states())]
     state: Option<States>,
-    /// Drives [default: throughput; both below 256 bytes]
-    #[arg(long, visible_alias = "drives", value_parser = arguments::drives)]
+    /// Drives, one or a list [default: throughput; both below 256 bytes]
+    #[arg(long, visible_alias = "drives", value_parser = arguments::drives())]
     drive: Option<Drives>,
     /// For the whole command: a time, or a number of samples [default: 0.7s a cell]
-    #[arg(long, value_parser = Budget::parse, allow_hyphen_values = true)]
+    #[arg(long, value_parser = Budget::parse, allow_hyphen_values = true, value_hint = ValueHint::Other)]
     budget: Option<Budget>,
     /// Seed of everything drawn
-    #[arg(long)]
+    #[arg(long, value_hint = ValueHint::Other)]
     seed: Option<u64>,
     /// Make the driver do so much more work for the second subject
     #[arg(long, hide = true, value_parser = arguments::fraction)]

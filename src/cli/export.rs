@@ -2,60 +2,61 @@
 
 use std::fmt::Write as _;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
+use clap::ValueHint;
 
-use super::arguments::{self, legal};
-use super::exit::unsupported;
+use super::arguments::{self, StateOrAll, legal};
+use super::exit::{unsupported, usage};
+use super::progress::Steps;
 use super::session::Session;
 use crate::encode::{self, Code};
 use crate::export::{Export, Header, check, check_symbol, default_symbol};
 use crate::host::{Feature, FeatureSet};
 use crate::results::{Choice, Figure, Folder, Wanted};
-use crate::subject::{Baseline, Drive, Op, State, Subject, Variant};
+use crate::subject::{Drive, Op, Variant};
 use crate::trial::{Body, Check, Evaluator, FailureKind};
 use crate::units::{human_ns, parse_size};
 
 /// A winner or a variant as assembly source that reproduces the tuned bytes.
 #[derive(Clone, Debug, clap::Args)]
+#[command(after_help = arguments::about_ids())]
 pub struct ExportArgs {
     /// The variant, as in zero/ymm/u4/a64; without it, the recorded winner of --op and --size
-    #[arg(value_parser = parse_variant, conflicts_with_all = ["op", "size", "state", "drive", "run"])]
+    #[arg(value_parser = arguments::variant(), hide_possible_values = true, conflicts_with_all = ["op", "size", "state", "drive", "run"])]
     variant: Option<Variant>,
-    /// What the loop does: copy or zero
-    #[arg(long, value_parser = arguments::op, required_unless_present = "variant")]
+    /// What the loop does
+    #[arg(long, value_parser = arguments::op(), required_unless_present = "variant")]
     op: Option<Op>,
     /// Bytes a call: 4096, 4k, 1M
-    #[arg(long, value_parser = parse_size, required_unless_present = "variant")]
+    #[arg(long, value_parser = parse_size, value_hint = ValueHint::Other, required_unless_present = "variant")]
     size: Option<u64>,
-    /// The state whose winner is meant: l1, l2, llc, dram; robust is the least regret over all
-    /// [default: robust]
-    #[arg(long, value_parser = parse_state)]
-    state: Option<StateArg>,
-    /// How calls follow: throughput or chained
-    #[arg(long, value_parser = arguments::drive, default_value = "throughput", requires = "state")]
+    /// The state whose winner is meant; robust is the least regret over all [default: robust]
+    #[arg(long, value_parser = arguments::state_or_all())]
+    state: Option<StateOrAll>,
+    /// How calls follow
+    #[arg(long, value_parser = arguments::drive(), default_value = "throughput", requires = "state")]
     drive: Drive,
     /// Name of the function; looptune_copy or looptune_zero by default
-    #[arg(long, value_parser = parse_symbol)]
+    #[arg(long, value_parser = parse_symbol, value_hint = ValueHint::Other)]
     symbol: Option<String>,
     /// File to write; - is the standard output
-    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    #[arg(short, long, value_name = "FILE", default_value = "-", value_hint = ValueHint::FilePath)]
     output: PathBuf,
     /// Where results are kept
-    #[arg(long, value_name = "DIR", default_value = "results")]
+    #[arg(long, value_name = "DIR", default_value = "results", value_hint = ValueHint::DirPath)]
     results: PathBuf,
     /// The run to take the winner from, by its id; the newest finished one by default
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_hint = ValueHint::Other)]
     run: Option<String>,
     /// Take the results of another host
-    #[arg(long, value_name = "KEY")]
+    #[arg(long, value_name = "KEY", value_hint = ValueHint::Other)]
     host: Option<String>,
+    /// No progress on stderr
+    #[arg(long, short)]
+    quiet: bool,
 }
-
-/// A state, or the choice over all of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct StateArg(Option<State>);
 
 pub(super) fn run(args: &ExportArgs, runner: Option<&str>) -> anyhow::Result<()> {
     if let Some(variant) = &args.variant {
@@ -69,7 +70,8 @@ pub(super) fn run(args: &ExportArgs, runner: Option<&str>) -> anyhow::Result<()>
         usable: host.usable,
         refused: host.refused.iter().map(|r| (r.feature, r.why.to_string())).collect(),
     };
-    let (mut out, mut say) = (std::io::stdout().lock(), std::io::stderr().lock());
+    // Standard error is not locked: progress is drawn there by another thread.
+    let (mut out, mut say) = (std::io::stdout().lock(), std::io::stderr());
     args.run_with(&here, &mut session.client, &mut out, &mut say)
 }
 
@@ -86,29 +88,8 @@ pub struct Here {
     pub refused: Vec<(Feature, String)>,
 }
 
-fn parse_state(text: &str) -> Result<StateArg, String> {
-    if text == "robust" {
-        return Ok(StateArg(None));
-    }
-    State::from_word(text)
-        .map(|state| StateArg(Some(state)))
-        .ok_or_else(|| "states are l1, l2, llc, dram, and robust for all of them".into())
-}
-
 fn parse_symbol(text: &str) -> Result<String, String> {
     check_symbol(text).map(|()| text.to_string()).map_err(|e| e.to_string())
-}
-
-fn parse_variant(text: &str) -> Result<Variant, String> {
-    match Subject::parse(text).map_err(|e| e.to_string())? {
-        Subject::Variant(variant) => Ok(variant),
-        Subject::Baseline(Baseline::Rep) => {
-            Err("`rep` is a zero and a copy; write zero/rep8 or copy/rep8".into())
-        }
-        Subject::Baseline(_) | Subject::Foreign { .. } => {
-            Err("only generated loops can be exported; write a variant such as zero/ymm/u4".into())
-        }
-    }
 }
 
 impl ExportArgs {
@@ -130,7 +111,10 @@ impl ExportArgs {
         }
         let variant = found.variant;
         let code = encode::compile(&variant).with_context(|| variant.to_string())?;
-        verify(&variant, &code, here, evaluator)?;
+        {
+            let _shown = Steps::endless(self.quiet, format!("verifying {variant} in full"));
+            verify(&variant, &code, here, evaluator)?;
+        }
         let symbol = self.symbol.clone().unwrap_or_else(|| default_symbol(variant.op));
         let header = self.header(&found, here, &symbol);
         let export = Export { code: &code, variant: &variant, symbol: &symbol, header: &header };
@@ -144,6 +128,7 @@ impl ExportArgs {
                 text
             }
             Some(path) => {
+                must_be_file(path)?;
                 let named = || format!("{} cannot be written", path.display());
                 std::fs::write(path, &text).with_context(named)?;
                 // What is checked is what others will read.
@@ -281,6 +266,19 @@ fn figure(figure: &Figure) -> String {
         let _ = write!(line, ", {name} takes {ratio:.3} [{low:.3}, {high:.3}] times as long");
     }
     line
+}
+
+/// Refuses a path at which something else than a file is: what is written is read again,
+/// and a pipe or a terminal would be waited on forever.
+fn must_be_file(path: &Path) -> anyhow::Result<()> {
+    if std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+        return usage(format!(
+            "{} is no regular file, and what is written there is read again to be checked; name \
+             one, or `-` for the standard output",
+            path.display()
+        ));
+    }
+    Ok(())
 }
 
 /// Full verification on this host.

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::io::Write as _;
 
-use anyhow::Context as _;
-
+use super::arguments::search_file;
+use super::progress::Steps;
 use crate::encode::Encoder;
 use crate::host::{FeatureSet, Host};
 use crate::ir::{self, Function};
@@ -19,7 +19,7 @@ mod page;
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct ListArgs {
     /// Show only this search file: a path, or the name of a built-in one
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub space: Option<String>,
     /// Print one JSON document
     #[arg(long)]
@@ -52,9 +52,11 @@ pub fn run(args: &ListArgs) -> anyhow::Result<()> {
     let host = Host::detect();
     let files = match &args.space {
         None => SearchFile::embedded(),
-        Some(name) => vec![SearchFile::open(name).with_context(|| unknown_space(name))?],
+        Some(name) => vec![search_file(name)?],
     };
+    let shown = Steps::endless(false, "counting loops");
     let listed: Vec<Listed> = files.into_iter().map(|file| count(file, host.usable)).collect();
+    drop(shown);
     let whole = args.space.is_none();
     let text = if args.json {
         format!("{:#}\n", document::document(&host, &listed, whole))
@@ -66,11 +68,6 @@ pub fn run(args: &ListArgs) -> anyhow::Result<()> {
         Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         other => Ok(other?),
     }
-}
-
-pub(super) fn unknown_space(name: &str) -> String {
-    let known: Vec<String> = SearchFile::embedded().into_iter().map(|f| f.name).collect();
-    format!("the search file `{name}` cannot be used (built in are {})", known.join(", "))
 }
 
 fn count(file: SearchFile, host: FeatureSet) -> Listed {

@@ -3,19 +3,22 @@
 
 mod arguments;
 pub mod bench;
+pub mod completions;
 mod exit;
 pub mod export;
 pub mod host;
 pub mod list;
+pub mod man;
 mod progress;
 pub mod report;
 pub mod search;
 mod session;
 pub mod show;
 pub mod verify;
+mod version;
 pub mod worker;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 pub use exit::exit_code;
 
@@ -58,9 +61,25 @@ enum Command {
     Report(report::ReportArgs),
     /// Tell what this machine is: features, caches, clock, what will disturb
     Host(host::HostArgs),
+    /// Write completions for a shell to the standard output
+    Completions(completions::CompletionsArgs),
+    /// Write manual pages: all into a folder, or the first to the standard output
+    Man(man::ManArgs),
     /// The child process that runs generated code
     #[command(hide = true)]
     Worker(worker::WorkerArgs),
+}
+
+/// Reads the command line; help, versions and wrong arguments end the process, as they do
+/// for every command.
+pub fn parse() -> Cli {
+    let mut command = Cli::command();
+    // Asking the processor takes longer than all else here: only for who wants to know.
+    if std::env::args_os().skip(1).any(|word| word == "--version") {
+        command = command.long_version(version::long());
+    }
+    let matches = command.get_matches();
+    Cli::from_arg_matches(&matches).unwrap_or_else(|e| e.exit())
 }
 
 /// Runs a parsed command line.
@@ -78,6 +97,8 @@ pub fn run(cli: &Cli) -> anyhow::Result<()> {
         Command::List(args) => list::run(args),
         Command::Report(args) => args.run(&mut std::io::stdout().lock()),
         Command::Host(args) => host::run(args),
+        Command::Completions(args) => completions::run(args),
+        Command::Man(args) => man::run(args),
         Command::Worker(args) => args.run(),
     }
 }

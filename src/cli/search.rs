@@ -5,12 +5,11 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::Context as _;
-use clap::Args;
+use clap::{Args, ValueHint};
 
 use super::arguments::{self, Drives, Sizes, States, Weights};
 use super::exit::{unsupported, usage};
-use super::list::unknown_space;
-use super::progress::{Both, ProgressLine};
+use super::progress::{Both, ProgressLine, Steps};
 use super::session::{Session, command_line};
 use crate::report;
 use crate::results::{Journal, ResultsError};
@@ -28,33 +27,33 @@ use crate::subject::{Baseline, Op};
     looptune search --op copy --size 32..4M --budget 3m\n  \
     looptune search --op zero --size 4k,64k --state l1,dram --json")]
 pub struct SearchArgs {
-    /// What the loop does: copy or zero
-    #[arg(long, value_parser = arguments::op)]
+    /// What the loop does
+    #[arg(long, value_parser = arguments::op())]
     op: Op,
     /// Bytes: 4096, 4k, a list 64,100,4k, a range 32..4M (powers of two) or 32..4M..*4
-    #[arg(long, visible_alias = "sizes", value_parser = arguments::sizes, allow_hyphen_values = true)]
+    #[arg(long, visible_alias = "sizes", value_parser = arguments::sizes, allow_hyphen_values = true, value_hint = ValueHint::Other)]
     size: Option<Sizes>,
-    /// Where the lines are when a call starts: l1, l2, llc, dram [default: all that exist]
-    #[arg(long, visible_alias = "states", value_parser = arguments::states)]
+    /// Where the lines are when a call starts, one or a list l1,dram [default: all that exist]
+    #[arg(long, visible_alias = "states", value_parser = arguments::states())]
     state: Option<States>,
-    /// How calls follow: throughput, chained [default: both below 256 bytes]
-    #[arg(long, visible_alias = "drives", value_parser = arguments::drives)]
+    /// How calls follow, one or a list [default: throughput; both below 256 bytes]
+    #[arg(long, visible_alias = "drives", value_parser = arguments::drives())]
     drive: Option<Drives>,
     /// For the whole command: a time such as 10s, or a number of samples; a few looks at every
     /// class are taken in any case [default: 2s a cell, and every candidate in l1 and l2]
-    #[arg(long, value_parser = Budget::parse, allow_hyphen_values = true)]
+    #[arg(long, value_parser = Budget::parse, allow_hyphen_values = true, value_hint = ValueHint::Other)]
     budget: Option<Budget>,
     /// Seed of everything drawn [default: drawn, and printed]
-    #[arg(long)]
+    #[arg(long, value_hint = ValueHint::Other)]
     seed: Option<u64>,
     /// Importance of states for the robust choice, as in l1=3,dram=1
-    #[arg(long, value_parser = arguments::weights)]
+    #[arg(long, value_parser = arguments::weights(), hide_possible_values = true)]
     weights: Option<Weights>,
     /// Search file (a path or a built-in name): narrows the axes, may set sizes and states
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     space: Option<String>,
     /// Folder of the results
-    #[arg(long, value_name = "DIR", default_value = "results")]
+    #[arg(long, value_name = "DIR", default_value = "results", value_hint = ValueHint::DirPath)]
     results: PathBuf,
     /// One JSON document on stdout, nothing else there
     #[arg(long)]
@@ -67,7 +66,7 @@ pub struct SearchArgs {
 pub(super) fn run(args: &SearchArgs, runner: Option<&str>) -> anyhow::Result<()> {
     let started = Instant::now();
     let file = match &args.space {
-        Some(name) => SearchFile::open(name).with_context(|| unknown_space(name))?,
+        Some(name) => arguments::search_file(name)?,
         None => SearchFile::default_for(args.op),
     };
     if !file.ops.contains(&args.op) {
@@ -79,9 +78,11 @@ pub(super) fn run(args: &SearchArgs, runner: Option<&str>) -> anyhow::Result<()>
     refuse_empty(&plans)?;
 
     let usable = session.host.usable;
+    let shown = Steps::endless(args.quiet, "generating loops");
     let mut points = file.space(args.op).legal();
     points.retain(|v| space::supported(v, &usable).is_ok());
     let candidates = compile_all(points)?;
+    drop(shown);
     if candidates.is_empty() {
         return unsupported(format!(
             "the search file `{}` has no loop that this host can run; `looptune list --space FILE` says why",

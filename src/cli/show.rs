@@ -4,7 +4,7 @@ use std::io::Write;
 
 use clap::Args;
 
-use super::arguments::{legal, op, subject};
+use super::arguments::{about_ids, legal, op, subject};
 use super::exit::usage;
 use crate::encode::compile;
 use crate::print::listing;
@@ -12,14 +12,14 @@ use crate::subject::{Op, Subject};
 
 /// Arguments of `looptune show`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:  looptune show zero/ymm/u4/a64\n\n\
-                        Works for any id on any host, whether it can run the loop or not.")]
+#[command(after_help = format!("Example:  looptune show zero/ymm/u4/a64\n\n\
+    Works for any id on any host, whether it can run the loop or not.\n\n{}", about_ids()))]
 pub struct ShowArgs {
     /// A variant such as zero/ymm/u4/a64, or the baseline `rep`
-    #[arg(value_parser = subject)]
+    #[arg(value_parser = subject(), hide_possible_values = true)]
     subject: Subject,
     /// The op, for a baseline
-    #[arg(long, value_parser = op)]
+    #[arg(long, value_parser = op())]
     op: Option<Op>,
 }
 

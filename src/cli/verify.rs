@@ -3,13 +3,14 @@
 use std::io::Write;
 use std::time::Instant;
 
-use clap::Args;
+use clap::{Args, ValueHint};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::arguments;
 use super::bench::entrant;
 use super::exit::usage;
+use super::progress::Steps;
 use super::session::Session;
 use crate::search::{compile_all, fresh_seed};
 use crate::space;
@@ -27,26 +28,30 @@ const QUICK_SIZE: u64 = 4096;
 
 /// Arguments of `looptune verify`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
+#[command(after_help = format!("Examples:\n  \
     looptune verify zero/ymm/u4/nt copy/rep8     these, thoroughly\n  \
     looptune verify --random 20000               random legal variants, quickly\n  \
-    looptune verify --random 2000 --full         random legal variants, thoroughly")]
+    looptune verify --random 2000 --full         random legal variants, thoroughly\n\n{}",
+    arguments::about_ids()))]
 pub struct VerifyArgs {
     /// Variants, baselines and functions as path.so:symbol
-    #[arg(value_parser = arguments::subject)]
+    #[arg(value_parser = arguments::subject(), hide_possible_values = true)]
     subjects: Vec<Subject>,
     /// Random legal variants of all axes, both ops [default without subjects: 1000]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_hint = ValueHint::Other)]
     random: Option<usize>,
     /// The full verification for random variants too
     #[arg(long)]
     full: bool,
     /// The op, for baselines and foreign functions
-    #[arg(long, value_parser = arguments::op)]
+    #[arg(long, value_parser = arguments::op())]
     op: Option<Op>,
     /// Seed of the random variants
-    #[arg(long)]
+    #[arg(long, value_hint = ValueHint::Other)]
     seed: Option<u64>,
+    /// No progress on stderr
+    #[arg(long, short)]
+    quiet: bool,
 }
 
 pub(super) fn run(args: &VerifyArgs, runner: Option<&str>) -> anyhow::Result<()> {
@@ -54,17 +59,22 @@ pub(super) fn run(args: &VerifyArgs, runner: Option<&str>) -> anyhow::Result<()>
     let mut wrong = 0;
     let mut out = std::io::stdout().lock();
     if !args.subjects.is_empty() {
+        let steps = Steps::of(args.quiet, args.subjects.len(), "verifying");
         for subject in &args.subjects {
+            steps.tell(subject.to_string());
             let Some(op) = subject.op().or(args.op) else {
                 return usage(format!("`{subject}` serves several ops; say which with --op"));
             };
             let body = entrant(subject, op, &session)?.member.body;
             let outcome = session.client.verify(op, &[body], Check::Full)?.remove(0);
+            steps.done(1);
             match outcome {
-                Ok(()) => writeln!(out, "{subject}: exact ({op}, full set)")?,
+                Ok(()) => {
+                    steps.aside(|| writeln!(out, "{subject}: exact ({op}, full set)"))?;
+                }
                 Err(failure) => {
                     wrong += 1;
-                    writeln!(out, "{subject}: {failure}")?;
+                    steps.aside(|| writeln!(out, "{subject}: {failure}"))?;
                 }
             }
         }
@@ -92,6 +102,7 @@ fn run_random(
     let check = if args.full { Check::Full } else { Check::Quick { size: QUICK_SIZE } };
     let ops: Vec<Op> = args.op.map_or_else(|| Op::ALL.to_vec(), |op| vec![op]);
     let (mut verified, mut wrong, mut seconds) = (0, 0, 0.0);
+    let steps = Steps::of(args.quiet, count, "verifying");
     for (i, op) in ops.iter().enumerate() {
         let share = count / ops.len() + usize::from(i < count % ops.len());
         // A few ids share their code; what is asked for are distinct loops.
@@ -102,16 +113,18 @@ fn run_random(
         for batch in candidates.chunks(BATCH) {
             let bodies: Vec<Body> = batch.iter().map(|c| c.body.clone()).collect();
             let outcomes = session.client.verify(*op, &bodies, check)?;
+            steps.done(batch.len());
             for (candidate, outcome) in batch.iter().zip(outcomes) {
                 verified += 1;
                 if let Err(failure) = outcome {
                     wrong += 1;
-                    writeln!(out, "{}: {failure}", candidate.variant)?;
+                    steps.aside(|| writeln!(out, "{}: {failure}", candidate.variant))?;
                 }
             }
         }
         seconds += started.elapsed().as_secs_f64();
     }
+    drop(steps);
     let set = if args.full { "full" } else { "quick" };
     writeln!(
         out,

@@ -49,9 +49,8 @@ impl Conditions {
         let no_turbo = || Some(line(&cpus.join("intel_pstate/no_turbo"))? == "0");
         let boost = line(&cpus.join("cpufreq/boost")).map(|l| l == "1").or_else(no_turbo);
         let thp = line(Path::new("/sys/kernel/mm/transparent_hugepage/enabled"));
-        let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         Conditions {
-            microcode: microcode(&cpuinfo),
+            microcode: read_microcode(),
             kernel: line(Path::new("/proc/sys/kernel/osrelease")),
             hypervisor: cpuid.hypervisor(),
             governor: line(&governor),
@@ -75,6 +74,11 @@ impl Conditions {
 fn line(path: &Path) -> Option<String> {
     let text = std::fs::read_to_string(path).ok()?;
     text.lines().next().map(|l| l.trim().to_string()).filter(|l| !l.is_empty())
+}
+
+/// Revision of the microcode, as the kernel writes it.
+pub(super) fn read_microcode() -> Option<String> {
+    microcode(&std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default())
 }
 
 /// The microcode of the first CPU.

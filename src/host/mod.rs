@@ -16,6 +16,7 @@ mod key;
 mod limit;
 mod march;
 mod process;
+mod surroundings;
 mod tsc;
 mod usable;
 mod xcr;
@@ -32,6 +33,7 @@ pub use key::Fingerprint;
 pub use limit::PortLimit;
 pub use march::Microarch;
 pub use process::{context_switches, die_with_parent, no_core_files};
+pub use surroundings::{Household, Surroundings, kill_group, leave};
 pub use tsc::Tsc;
 pub use usable::{Refusal, Why};
 
@@ -91,6 +93,26 @@ pub struct Host {
     pub tsc: Tsc,
     /// The rest of the machine: firmware, kernel, settings, load.
     pub conditions: Conditions,
+}
+
+/// The part of a [`Host`] that names it; read without the calibration of its clock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// As [`Host::key`].
+    pub key: String,
+    /// As [`Host::usable`].
+    pub usable: FeatureSet,
+}
+
+impl Identity {
+    /// Asks the machine, in a millisecond or two. Never fails, as [`Host::detect`].
+    pub fn read() -> Identity {
+        let cpuid = cpuid::Leaves::native();
+        let cpu = Cpu::read(&cpuid);
+        let (usable, _) = usable::read(&cpuid, xcr::read(&cpuid));
+        let key = key::host_key(&cpu, usable, conditions::read_microcode().as_deref());
+        Identity { key, usable }
+    }
 }
 
 impl Host {

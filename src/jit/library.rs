@@ -25,6 +25,12 @@ pub fn open(path: &str, symbol: &str) -> Result<(Library, usize), JitError> {
     if !bare && !Path::new(file).exists() {
         return Err(JitError::NoFile { path: path.into() });
     }
+    if !bare || file != path {
+        // The loader would wait for the other end of a pipe.
+        if std::fs::metadata(file).is_ok_and(|there| !there.is_file()) {
+            return Err(JitError::NotShared { path: path.into(), why: "no regular file".into() });
+        }
+    }
     // SAFETY: loading runs the object's constructors. Whoever names a file to be measured
     // wants its code to be run.
     let loaded = match unsafe { libloading::Library::new(file) } {

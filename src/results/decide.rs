@@ -7,7 +7,7 @@ use super::trial::RecordedTrial;
 use crate::search::{CellOutcome, SearchOutcome, SizeOutcome};
 use crate::subject::{Cell, Drive, Op, State, Subject, Variant};
 use crate::trial::{Phase, Role};
-use crate::units::human_size;
+use crate::units::{did_you_mean, human_size};
 
 /// The question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +64,7 @@ pub struct Choice {
 pub enum NoChoice {
     #[error(transparent)]
     Results(#[from] ResultsError),
-    #[error("no run `{run}` in {folder}; runs there: {}", listed(runs))]
+    #[error("no run `{run}` in {folder}; runs there: {}{}", listed(runs), did_you_mean(run, runs.iter().cloned()))]
     NoRun { run: String, folder: String, runs: Vec<String> },
     #[error(
         "{folder} has nothing for {what}; recorded: {}. To measure it: {command}",

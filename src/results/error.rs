@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::units::did_you_mean;
+
 /// Why results cannot be kept or read.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what the fields are")]
@@ -17,7 +19,8 @@ pub enum ResultsError {
     Read { path: PathBuf, why: String },
     #[error("`{0}` is no host key: a key is one word of letters, digits, `.`, `_` and `-`")]
     HostKey(String),
-    #[error("no results of host `{key}` in {}{}", dir.display(), recorded(hosts))]
+    #[error("no results of host `{key}` in {}{}{}", dir.display(), recorded(hosts),
+        did_you_mean(key, hosts.iter().cloned()))]
     NoHost { key: String, dir: PathBuf, hosts: Vec<String> },
 }
 

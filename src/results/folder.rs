@@ -7,6 +7,7 @@ use super::error::ResultsError;
 use super::run::{RunInfo, read_commands};
 use super::table::Read;
 use super::trial::{RecordedTrial, read_trials};
+use crate::units::read_regular;
 
 pub(super) const TRIALS: &str = "trials.csv";
 pub(super) const DECISIONS: &str = "decisions.csv";
@@ -118,7 +119,7 @@ impl Folder {
 
     /// The host's facts, as last recorded; empty where none are kept or they are damaged.
     pub fn host_facts(&self) -> toml::Table {
-        std::fs::read_to_string(self.path.join(HOST))
+        read_regular(&self.path.join(HOST))
             .ok()
             .and_then(|text| text.parse().ok())
             .unwrap_or_default()

@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::error::ResultsError;
+use crate::units::regular;
 
 /// Ends a line that an earlier crash tore. As a field it makes the line unreadable as a row,
 /// also where the tear fell between two digits of its last number.
@@ -114,14 +115,10 @@ pub(super) fn each_line(
 ) -> Result<(), ResultsError> {
     let broken =
         |e: std::io::Error| ResultsError::Read { path: path.to_path_buf(), why: e.to_string() };
-    let file = match File::open(path) {
+    let file = match regular(path) {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
         opened => opened.map_err(broken)?,
     };
-    if !file.metadata().map_err(broken)?.is_file() {
-        // A device may have no end.
-        return Err(broken(std::io::Error::other("it is no regular file")));
-    }
     let mut lines = BufReader::with_capacity(1 << 16, file);
     let mut line = Vec::new();
     for number in 1.. {

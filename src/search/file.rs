@@ -7,9 +7,9 @@ use toml::Spanned;
 
 use super::budget::Budget;
 use crate::space::{Points, RULES, Space, check};
-use crate::subject::{Drive, Op, State};
+use crate::subject::{Drive, Level, Op, State};
 use crate::template::{Axes, AxesFile, Family, FileError, Source, read};
-use crate::units::parse_sizes;
+use crate::units::{did_you_mean, parse_sizes};
 
 /// Points that a search file may span, legal or not. A second of enumeration, and far more
 /// than can be timed; a file that wants more has forgotten to narrow an axis.
@@ -125,6 +125,11 @@ impl SearchFile {
     /// The built-in search files.
     pub fn embedded() -> Vec<SearchFile> {
         EMBEDDED.iter().filter_map(|(name, _)| SearchFile::built_in(name)).collect()
+    }
+
+    /// The names of the built-in search files.
+    pub fn names() -> Vec<&'static str> {
+        EMBEDDED.iter().map(|(name, _)| *name).collect()
     }
 
     /// The built-in search file of a name.
@@ -281,7 +286,7 @@ fn families(source: &Source<'_>, names: &Words, beside: &Path) -> Result<Vec<Fam
 fn states(source: &Source<'_>, words: &Words, ops: &[Op]) -> Result<Vec<State>, FileError> {
     each(source, "states", words, |word| {
         let state = State::from_word(word)
-            .ok_or_else(|| format!("`{word}` is no state; states are l1 l2 llc dram"))?;
+            .ok_or_else(|| unknown("state", word, Level::ALL.iter().map(|l| l.word())))?;
         if state.level().is_none() && ops.contains(&Op::Zero) {
             return Err(format!("`{word}` places a source, and a zero has none; write one level"));
         }
@@ -289,10 +294,16 @@ fn states(source: &Source<'_>, words: &Words, ops: &[Op]) -> Result<Vec<State>, 
     })
 }
 
+/// What is said of a word that is none of `words`; `what` names one of them.
+fn unknown(what: &str, word: &str, words: impl Iterator<Item = &'static str>) -> String {
+    let words: Vec<String> = words.map(String::from).collect();
+    format!("`{word}` is no {what}; {what}s are {}{}", words.join(" "), did_you_mean(word, words))
+}
+
 fn drives(source: &Source<'_>, words: &Words) -> Result<Vec<Drive>, FileError> {
     each(source, "drives", words, |word| {
         Drive::from_word(word)
-            .ok_or_else(|| format!("`{word}` is no drive; drives are throughput and chained"))
+            .ok_or_else(|| unknown("drive", word, Drive::ALL.iter().map(|d| d.word())))
     })
 }
 

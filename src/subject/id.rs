@@ -7,12 +7,13 @@ use super::axes::{
     Align, Class, Count, Encoding, Head, Hint, Op, Order, Prefetch, Side, Store, Tail, UNROLLS,
 };
 use super::variant::Variant;
+use crate::units::{near, offer};
 
 /// Why a text names no subject.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum IdError {
-    #[error("`{id}` starts with `{text}`, which is no op; ops are copy and zero{}", offer(near))]
+    #[error("`{id}` starts with `{text}`, which is no op; ops are {}{}", op_words(), offer(near))]
     Op { id: String, text: String, near: Vec<String> },
     #[error("`{id}` names no class: write op/class, as in zero/ymm/u4")]
     MissingClass { id: String },
@@ -37,39 +38,12 @@ pub enum IdError {
     Foreign { text: String },
 }
 
+fn op_words() -> String {
+    Op::ALL.iter().map(|o| o.word()).collect::<Vec<_>>().join(" ")
+}
+
 fn class_words() -> String {
     Class::ALL.iter().map(|c| c.word()).collect::<Vec<_>>().join(" ")
-}
-
-fn offer(near: &[String]) -> String {
-    if near.is_empty() { String::new() } else { format!(" (did you mean {}?)", near.join(" or ")) }
-}
-
-/// Up to three of `words` that a person may have meant by `text`, nearest first.
-pub(crate) fn near(text: &str, words: impl Iterator<Item = String>) -> Vec<String> {
-    let mut scored: Vec<(usize, String)> = words
-        .map(|w| (distance(text, &w), w))
-        .filter(|(d, w)| *d <= 1 + text.len().min(w.len()) / 3)
-        .collect();
-    scored.sort();
-    scored.dedup();
-    scored.into_iter().take(3).map(|(_, w)| w).collect()
-}
-
-/// Levenshtein distance of two short texts.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, cb) in b.iter().enumerate() {
-            let cost = if ca == *cb { diagonal } else { diagonal + 1 };
-            diagonal = row[j + 1];
-            row[j + 1] = cost.min(row[j] + 1).min(row[j + 1] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 /// Tokens a person may have meant, for the messages.
@@ -185,12 +159,17 @@ fn align(id: &str, token: &str, number: &str) -> Result<Align, IdError> {
 fn prefetch(id: &str, op: Op, token: &str, rest: &str) -> Result<Prefetch, IdError> {
     let shape = "a prefetch is pf-HINT@DISTANCE[-src|-dst|-both], as in pf-t0@256";
     let (hint, rest) = rest.split_once('@').ok_or_else(|| value(id, token, shape))?;
-    let hint = Hint::from_word(hint)
-        .ok_or_else(|| value(id, token, "prefetch hints are t0 t1 t2 nta w nop"))?;
+    let hint = Hint::from_word(hint).ok_or_else(|| {
+        let words = || Hint::ALL.iter().map(|h| h.word().to_string());
+        let all = words().collect::<Vec<_>>().join(" ");
+        value(id, token, format!("prefetch hints are {all}{}", offer(&near(hint, words()))))
+    })?;
     let (distance, side) = match rest.split_once('-') {
         Some((d, s)) => {
-            let side = Side::from_word(s)
-                .ok_or_else(|| value(id, token, "prefetch sides are src dst both"))?;
+            let side = Side::from_word(s).ok_or_else(|| {
+                let all: Vec<_> = Side::ALL.iter().map(|s| s.word()).collect();
+                value(id, token, format!("prefetch sides are {}", all.join(" ")))
+            })?;
             (d, side)
         }
         None => (rest, Prefetch::default_side(op)),

@@ -14,6 +14,5 @@ pub use axes::{
 };
 pub use cell::{Cell, Consumer, Drive, Level, Pages, Placement, State};
 pub use id::IdError;
-pub(crate) use id::near;
 pub use name::{Baseline, Subject};
 pub use variant::Variant;

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::axes::{Class, Op};
-use super::id::{IdError, near};
+use super::id::IdError;
 use super::variant::Variant;
-use crate::units::words;
+use crate::units::{near, words};
 
 words! {
     /// What a host already has.

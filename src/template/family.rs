@@ -7,7 +7,8 @@ use toml::Spanned;
 
 use super::axes::{Axes, AxesFile};
 use super::file::{self, FileError, Source};
-use crate::subject::{Op, near};
+use crate::subject::Op;
+use crate::units::{did_you_mean, near, offer};
 
 /// A kind of loop: which values its axes have, and why it exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +47,7 @@ const EMBEDDED: [(&str, &str); 6] = [
 #[error(
     "no family is called `{name}`; built in are {}{}; a family of your own is named by the path of its .toml file",
     known.join(" "),
-    if near.is_empty() { String::new() } else { format!(" (did you mean {}?)", near.join(" or ")) }
+    offer(near)
 )]
 pub struct UnknownFamily {
     name: String,
@@ -114,7 +115,8 @@ impl Source<'_> {
     /// # Errors
     /// Names the line of an unknown op, or of an empty list.
     pub fn ops(&self, list: &Spanned<Vec<Spanned<String>>>) -> Result<Vec<Op>, FileError> {
-        let legal = "ops are copy and zero";
+        let all: Vec<String> = Op::ALL.iter().map(|op| op.word().to_string()).collect();
+        let legal = format!("ops are {}", all.join(" "));
         if list.get_ref().is_empty() {
             return Err(self.value(&list.span(), "ops", format!("the list is empty; {legal}")));
         }
@@ -122,7 +124,10 @@ impl Source<'_> {
         for item in list.get_ref() {
             let word = item.get_ref();
             let op = Op::from_word(word).ok_or_else(|| {
-                self.value(&item.span(), "ops", format!("`{word}` is no op; {legal}"))
+                self.value(&item.span(), "ops", {
+                    let near = did_you_mean(word, all.clone());
+                    format!("`{word}` is no op; {legal}{near}")
+                })
             })?;
             if !ops.contains(&op) {
                 ops.push(op);
@@ -157,8 +162,8 @@ mod tests {
     fn complaints_name_line_key_and_fix() {
         let head = "name = \"x\"\nwhy = \"y\"\nops = [\"zero\"]\n[axes]\n";
         let e = fails(&format!("{head}clas = [\"ymm\"]"));
-        assert!(e.starts_with("f.toml:5: unknown field `clas`"), "{e}");
-        assert!(e.contains("did you mean `class`?"), "{e}");
+        assert!(e.starts_with("f.toml:5: unknown key `clas`"), "{e}");
+        assert!(e.contains("did you mean class?"), "{e}");
         let e = fails(&format!("{head}class = [\n  \"ymmm\"]"));
         assert!(e.starts_with("f.toml:6: class: `ymmm`") && e.contains("did you mean"), "{e}");
         let e = fails(&format!("{head}unroll = []"));
@@ -168,13 +173,15 @@ mod tests {
         let e = fails(&format!("{head}unroll = [4, 4]"));
         assert!(e.contains("said twice"), "{e}");
         let e = fails(&format!("{head}unroll = [4.5]"));
-        assert!(e.starts_with("f.toml:5:") && e.contains("whole number"), "{e}");
+        assert!(e.starts_with("f.toml:5: axes.unroll: ") && e.contains("whole number"), "{e}");
+        let e = fails("name = \"x\"\nwhy = \"y\"\nops = \"zero\"");
+        assert!(e.starts_with("f.toml:3: ops: ") && e.contains("ops = [\"zero\"]"), "{e}");
         let e = fails("name = \"x\"\nwhy = \"y\"\nops = [\"cpoy\"]");
         assert!(e.starts_with("f.toml:3: ops: `cpoy`"), "{e}");
         let e = fails("name = \"x\"\nwhy = \"\"\nops = [\"zero\"]");
         assert!(e.starts_with("f.toml:2: why:"), "{e}");
         let e = fails("name = \"x\"\nops = [\"zero\"]");
-        assert!(e.contains("missing field `why`"), "{e}");
+        assert!(e.contains("the key `why` is missing"), "{e}");
         let e = fails("name = ");
         assert!(e.starts_with("f.toml:1:"), "{e}");
         let e = Family::named("axv").unwrap_err().to_string();

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use serde::de::DeserializeOwned;
 
-use crate::subject::near;
+use super::complaint::{key_at, translated};
+use crate::units::read_regular;
 
 /// Why a file of families or of a search cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -55,12 +56,18 @@ impl Source<'_> {
     /// Parses the text into a wire type.
     ///
     /// # Errors
+    /// [`FileError::Value`] with line and key where a value has the wrong type, else
     /// [`FileError::Malformed`] with the line; an unknown key offers the near ones.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, FileError> {
-        toml::from_str(self.text).map_err(|e| FileError::Malformed {
-            file: self.file.to_string(),
-            line: e.span().map_or(1, |span| self.line(&span)),
-            why: with_near_key(e.message()),
+        toml::from_str(self.text).map_err(|e| {
+            let key = e.span().and_then(|span| key_at(self.text, &span));
+            let last = key.as_deref().and_then(|key| key.rsplit('.').next());
+            let why = translated(e.message(), last);
+            let (file, line) = (self.file.to_string(), e.span().map_or(1, |span| self.line(&span)));
+            match key {
+                Some(key) => FileError::Value { file, line, key, why },
+                None => FileError::Malformed { file, line, why },
+            }
         })
     }
 
@@ -86,23 +93,5 @@ impl Source<'_> {
 /// # Errors
 /// [`FileError::Read`].
 pub fn read(path: &Path) -> Result<String, FileError> {
-    std::fs::read_to_string(path)
-        .map_err(|why| FileError::Read { file: path.display().to_string(), why })
-}
-
-/// Adds the near keys to serde's message on an unknown one, which quotes the key first and
-/// then every key that would do.
-fn with_near_key(message: &str) -> String {
-    let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
-    match quoted.split_first() {
-        Some((key, known)) if message.starts_with("unknown field") => {
-            let near = near(key, known.iter().map(|k| (*k).to_string()));
-            if near.is_empty() {
-                message.to_string()
-            } else {
-                format!("{message}; did you mean `{}`?", near.join("` or `"))
-            }
-        }
-        _ => message.to_string(),
-    }
+    read_regular(path).map_err(|why| FileError::Read { file: path.display().to_string(), why })
 }

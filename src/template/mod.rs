@@ -7,6 +7,7 @@
 
 mod axes;
 mod axis;
+mod complaint;
 mod family;
 mod file;
 mod value;

@@ -1,8 +1,9 @@
 //! How the values of each axis are written in files and tables.
 
 use crate::subject::{
-    Align, Class, Count, Encoding, Head, Hint, Order, Prefetch, Side, Store, Tail, UNROLLS, near,
+    Align, Class, Count, Encoding, Head, Hint, Order, Prefetch, Side, Store, Tail, UNROLLS,
 };
+use crate::units::did_you_mean;
 
 /// A value of an axis, written as in an id where an id names it.
 pub trait AxisValue: Copy + PartialEq + Sized + 'static {
@@ -29,12 +30,7 @@ pub trait AxisValue: Copy + PartialEq + Sized + 'static {
 
     /// Why a word is no value: what would be right, and what it may have meant.
     fn complaint(word: &str) -> String {
-        let near = near(word, Self::all().into_iter().map(Self::word));
-        let meant = if near.is_empty() {
-            String::new()
-        } else {
-            format!(" (did you mean {}?)", near.join(" or "))
-        };
+        let meant = did_you_mean(word, Self::all().into_iter().map(Self::word));
         format!("`{word}` is no value of this axis; write {}{meant}", Self::legal())
     }
 }

@@ -47,15 +47,6 @@ pub enum Misbehaviour {
     },
 }
 
-/// The outcome of verification for a subject that may be timed or not.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Grade {
-    /// Right in every case tried.
-    Exact,
-    /// Wrong, with the case.
-    Wrong(Failure),
-}
-
 /// The kinds of failure, as counted and recorded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FailureKind {

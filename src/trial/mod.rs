@@ -12,7 +12,7 @@ pub use block::{
     BlockRequest, BlockResult, Check, Clock, Disturbance, Member, MemberOrder, Sample,
 };
 pub use body::{Body, Contract, Machine};
-pub use failure::{Failure, FailureKind, Grade, Misbehaviour};
+pub use failure::{Failure, FailureKind, Misbehaviour};
 pub use record::{Phase, Progress, Role, Summary, Trial};
 
 /// Answers requests for blocks.

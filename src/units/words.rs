@@ -1,5 +1,15 @@
 //! Enums of plain words.
 
+/// An enum of plain words, for code that serves any of them: whatever is listed here stands
+/// in help, completions and messages without further ado.
+pub trait Words: Copy + Send + Sync + 'static {
+    /// Every value, in canonical order.
+    const ALL: &'static [Self];
+
+    /// The word used in ids, files and tables.
+    fn word(self) -> &'static str;
+}
+
 /// Declares an enum whose values are plain words in ids, files and tables: the list of
 /// values, the word of each and the way back from a word.
 macro_rules! words {
@@ -20,6 +30,14 @@ macro_rules! words {
             /// The value of a word, if there is one.
             pub fn from_word(word: &str) -> Option<$name> {
                 Self::ALL.iter().copied().find(|v| v.word() == word)
+            }
+        }
+
+        impl $crate::units::Words for $name {
+            const ALL: &'static [$name] = $name::ALL;
+
+            fn word(self) -> &'static str {
+                $name::word(self)
             }
         }
 

@@ -21,7 +21,7 @@ pub use verified::Verified;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use crate::host::FeatureSet;
+use crate::host::{FeatureSet, Household};
 use crate::jit::{Abi, Entry, JitError, Trampoline, libc_entry, open};
 use crate::mem::{Arena, MemError, SharedPage};
 use crate::subject::Op;
@@ -73,6 +73,7 @@ pub struct Verifier {
     buffers: Buffers,
     /// For one size beyond the swept ones; kept because the next function has the same.
     large: Option<Buffers>,
+    household: Household,
 }
 
 impl Verifier {
@@ -91,6 +92,7 @@ impl Verifier {
             buffers: Buffers::for_size(LARGEST_SWEPT, &blocks)?,
             blocks,
             large: None,
+            household: Household::read(),
         })
     }
 
@@ -136,7 +138,9 @@ impl Verifier {
         progress: &impl Announce,
     ) -> Result<Verified, Failure> {
         let (entry, fixed) = self.place(op, body)?;
-        let outcome = self.run(op, entry, boundaries, check, progress);
+        // Generated code and the C library start no processes.
+        let watched = matches!(body, Body::Foreign { .. }).then_some(self.household);
+        let outcome = self.run(op, entry, watched, boundaries, check, progress);
         if outcome.is_err() {
             // Nobody knows what it did besides.
             self.buffers.reset(&self.blocks);
@@ -175,13 +179,14 @@ impl Verifier {
         &mut self,
         op: Op,
         entry: Entry,
+        watched: Option<Household>,
         boundaries: &[u64],
         check: Check,
         progress: &impl Announce,
     ) -> Result<(), Failure> {
         let mut last = None;
         let Verifier { trampoline, uppers, blocks, buffers, .. } = self;
-        let mut bench = Bench { op, entry, trampoline, uppers: *uppers, blocks, progress };
+        let mut bench = Bench { op, watched, entry, trampoline, uppers: *uppers, blocks, progress };
         cases::swept(op, check, boundaries, &mut |case| {
             last = Some(case);
             bench.case(buffers, case)
@@ -197,7 +202,7 @@ impl Verifier {
             self.large = Some(large.map_err(|e| unsupported(reasons(&e), case.text(op)))?);
         }
         let Verifier { trampoline, uppers, blocks, large, .. } = self;
-        let mut bench = Bench { op, entry, trampoline, uppers: *uppers, blocks, progress };
+        let mut bench = Bench { op, watched, entry, trampoline, uppers: *uppers, blocks, progress };
         match large {
             Some(large) => bench.case(large, case),
             None => Ok(()),
@@ -208,6 +213,7 @@ impl Verifier {
 /// One function on the bench.
 struct Bench<'a, P> {
     op: Op,
+    watched: Option<Household>,
     entry: Entry,
     trampoline: &'a mut Trampoline,
     uppers: Uppers,
@@ -227,6 +233,13 @@ impl<P: Announce> Bench<'_, P> {
             .trampoline
             .call_checked(self.entry, dst, spot.dst, src, spot.src, case.n)
             .map_err(|e| unsupported(reasons(&e), case.text(op)))?;
+        if let Some(household) = self.watched {
+            household.leave_if_copy();
+            if household.has_grown() {
+                let why = "it starts processes, and only what works alone can be measured";
+                return Err(unsupported(why.into(), case.text(op)));
+            }
+        }
         let registers = registers::judge(image, dst_address, self.uppers);
         buffers
             .judge(op, self.blocks, spot, case.n)

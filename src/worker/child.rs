@@ -1,17 +1,19 @@
 //! The child's loop: hello, then an answer a request, until there are no more.
 
+use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::net::UnixStream;
 
 use super::memory::Memory;
-use super::protocol::{self, FrameError, Hello, Reply, Request, VERSION};
-use crate::host::{self, Host, HostError};
+use super::protocol::{self, FrameError, Hello, LINE_LOST, Reply, Request, VERSION};
+use crate::host::{self, Host, HostError, Household, Surroundings};
 use crate::jit;
 use crate::measure::{Contender, Instruments, Levels, MeasureError, Rig, run_blocks};
 use crate::mem::{Activity, MemError, SharedPage};
 use crate::subject::{Cell, Op};
-use crate::trial::{BlockRequest, BlockResult, Failure, FailureKind};
+use crate::trial::{BlockRequest, BlockResult, Body, Check, Failure, FailureKind};
 use crate::verify::{Verifier, VerifyError};
 
 /// Bytes of buffers that are kept for cells that may come again.
@@ -62,6 +64,10 @@ pub fn run_child(shared_path: &str) -> Result<(), ChildError> {
     protocol::send(&mut line, &hello)?;
     let mut child = Child {
         shared,
+        line_id: identity(&line)?,
+        line: line.try_clone()?,
+        surroundings: Surroundings::read(),
+        household: Household::read(),
         levels: Levels::of(&host.caches),
         instruments: Instruments::new(host.usable, host.tsc.calibrated_hz / 1e9)?,
         memory: Memory::new(Verifier::new(host.usable)?),
@@ -74,8 +80,7 @@ pub fn run_child(shared_path: &str) -> Result<(), ChildError> {
                 child.memory.expect(bodies.len());
                 let mut outcomes = Vec::with_capacity(bodies.len());
                 for (i, body) in bodies.iter().enumerate() {
-                    child.announce(i, Activity::Verifying);
-                    child.memory.learn(op, body, check, &child.shared);
+                    child.learn(i, op, body, check);
                     let outcome = child.memory.outcome(op, body);
                     outcomes.push(
                         outcome.map_or(Ok(()), |o| o.as_ref().map(|_| ()).map_err(Failure::clone)),
@@ -87,12 +92,24 @@ pub fn run_child(shared_path: &str) -> Result<(), ChildError> {
             Err(e) => return Err(e.into()),
         };
         child.announce(0, Activity::Idle);
+        child.household.leave_if_copy();
         protocol::send(&mut line, &reply)?;
     }
 }
 
+/// By which an open file is told from one that took its number.
+fn identity(line: &UnixStream) -> io::Result<(u64, u64)> {
+    let there = File::from(line.as_fd().try_clone_to_owned()?).metadata()?;
+    Ok((there.dev(), there.ino()))
+}
+
 struct Child {
     shared: SharedPage,
+    /// The line to the parent, and its identity when it was sound.
+    line: UnixStream,
+    line_id: (u64, u64),
+    surroundings: Surroundings,
+    household: Household,
     levels: Levels,
     instruments: Instruments,
     memory: Memory,
@@ -103,6 +120,24 @@ impl Child {
     fn announce(&self, member: usize, activity: Activity) {
         self.shared.beat();
         self.shared.set_in_flight(member as u32, activity);
+    }
+
+    fn learn(&mut self, member: usize, op: Op, body: &Body, check: Check) {
+        self.announce(member, Activity::Verifying);
+        self.memory.learn(op, body, check, &self.shared);
+        if matches!(body, Body::Foreign { .. }) {
+            self.tidy();
+        }
+    }
+
+    /// Puts back what a function of others may have changed. A line that it has closed cannot
+    /// be had again: the process ends here, while whoever is in flight still is.
+    fn tidy(&self) {
+        self.household.leave_if_copy();
+        self.surroundings.restore();
+        if !identity(&self.line).is_ok_and(|id| id == self.line_id) {
+            host::leave(LINE_LOST);
+        }
     }
 
     fn block(&mut self, request: &BlockRequest) -> BlockResult {
@@ -124,8 +159,7 @@ impl Child {
         self.rig(&request.cell)?;
         self.memory.expect(request.members.len());
         for (i, member) in request.members.iter().enumerate() {
-            self.announce(i, Activity::Verifying);
-            self.memory.learn(op, &member.body, request.check, &self.shared);
+            self.learn(i, op, &member.body, request.check);
         }
         self.announce(0, Activity::Idle);
         let mut contenders = Vec::new();
@@ -146,6 +180,9 @@ impl Child {
             return Err(MeasureError::NoState("no buffers".into()));
         };
         let result = run_blocks(&mut self.instruments, rig, &contenders, request, &self.shared)?;
+        if request.members.iter().any(|m| matches!(m.body, Body::Foreign { .. })) {
+            self.tidy();
+        }
         Ok(BlockResult { failures, ..result })
     }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 
 use super::link::{Link, Outcome};
-use super::protocol::{Hello, Reply, Request, VERSION};
+use super::protocol::{FrameError, Hello, LINE_LOST, Reply, Request, VERSION};
 use crate::host::Fingerprint;
 use crate::mem::Activity;
 use crate::subject::Op;
@@ -81,10 +81,14 @@ pub struct Client {
 
 /// What a lost child leaves behind.
 enum Lost {
-    /// A member of the request did it.
+    /// A member of the request was in flight, and this befell it.
     Culprit(usize, Failure),
-    /// Nobody can be named.
-    Unknown(String),
+    /// Nobody was in flight, and the child broke off.
+    Aftermath(String),
+    /// Somebody else ended it.
+    Outside(String),
+    /// What came is no message.
+    Noise(FrameError),
 }
 
 impl Client {
@@ -131,6 +135,7 @@ impl Client {
                 Outcome::Died(status) => {
                     return Err(failed(format!("it ended before it said hello, {status}")));
                 }
+                Outcome::Cut => return Err(failed("it closed the line to here".into())),
                 Outcome::Hung => return Err(failed("it never said hello".into())),
                 Outcome::Interrupted => return Err(EvaluateError::Interrupted),
                 Outcome::Noise(e) => {
@@ -155,63 +160,143 @@ impl Client {
         Ok((link, facts))
     }
 
+    /// Asks once: an answer, or what a lost child leaves behind. `again`: a death without
+    /// explanation has gone before in the same request.
+    fn once<T: DeserializeOwned>(
+        &mut self,
+        message: &Request,
+        again: bool,
+    ) -> Result<Result<T, Lost>, EvaluateError> {
+        if self.interrupted() {
+            self.link = None;
+            return Err(EvaluateError::Interrupted);
+        }
+        let (patience, flag) = (self.options.patience(), self.options.interrupted.clone());
+        let (link, _) = self.link()?;
+        let lost = match link.ask(message, patience, flag.as_deref()) {
+            Outcome::Answer(answer) => return Ok(Ok(answer)),
+            Outcome::Interrupted => {
+                self.link = None;
+                return Err(EvaluateError::Interrupted);
+            }
+            Outcome::Noise(e) => Lost::Noise(e),
+            Outcome::Hung => attribute(link, End::Hung, again),
+            Outcome::Cut => attribute(link, End::Cut, again),
+            Outcome::Died(status) => attribute(link, End::Died(status), again),
+        };
+        self.link = None;
+        self.lost += 1;
+        Ok(Err(lost))
+    }
+
     /// Asks until there is an answer about those who are left. `request` forms a request of
-    /// the present members (indices into all); `fail` takes the culprits.
+    /// the present members (indices into all); `fail` takes the culprits; `foreign` tells who
+    /// can harm a process in ways that show only when others run.
     fn ask<T: DeserializeOwned>(
         &mut self,
         present: &mut Vec<usize>,
+        foreign: impl Fn(usize) -> bool,
         request: impl Fn(&[usize]) -> Request,
         mut fail: impl FnMut(usize, Failure),
     ) -> Result<Option<T>, EvaluateError> {
         let mut unexplained = 0;
         while !present.is_empty() {
-            if self.interrupted() {
-                self.link = None;
-                return Err(EvaluateError::Interrupted);
-            }
-            let message = request(present);
-            let (patience, flag) = (self.options.patience(), self.options.interrupted.clone());
-            let (link, _) = self.link()?;
-            let lost = match link.ask(&message, patience, flag.as_deref()) {
-                Outcome::Answer(answer) => return Ok(Some(answer)),
-                Outcome::Interrupted => {
-                    self.link = None;
-                    return Err(EvaluateError::Interrupted);
+            let lost = match self.once(&request(present), unexplained > 0)? {
+                Ok(answer) => return Ok(Some(answer)),
+                Err(lost) => lost,
+            };
+            let suspects: Vec<usize> =
+                (0..present.len()).filter(|at| foreign(present[*at])).collect();
+            let (in_flight, why) = match lost {
+                Lost::Culprit(at, failure) if at < present.len() => {
+                    if suspects.iter().all(|suspect| *suspect == at) {
+                        fail(present.remove(at), failure);
+                        continue;
+                    }
+                    (Some((at, failure)), String::new())
                 }
-                Outcome::Noise(e) => {
-                    self.link = None;
+                Lost::Culprit(..) => (None, "it names a member that there is not".into()),
+                Lost::Outside(_) if unexplained == 0 => {
+                    unexplained += 1;
+                    continue;
+                }
+                Lost::Noise(e) if suspects.is_empty() => {
                     return Err(EvaluateError::Mismatch(e.to_string()));
                 }
-                Outcome::Hung => attribute(link, None, unexplained > 0),
-                Outcome::Died(status) => attribute(link, Some(status), unexplained > 0),
+                Lost::Noise(e) => (None, e.to_string()),
+                Lost::Outside(why) | Lost::Aftermath(why) => (None, why),
             };
-            self.link = None;
-            self.lost += 1;
-            match lost {
-                Lost::Culprit(i, failure) if i < present.len() => fail(present.remove(i), failure),
-                Lost::Culprit(..) => unexplained += 1,
-                Lost::Unknown(why) => {
-                    unexplained += 1;
-                    if unexplained > 1 {
-                        let command = self.options.command.join(" ");
-                        return Err(EvaluateError::Start { command, why });
-                    }
+            // Who was in flight may have paid for what another had done before.
+            let order = in_flight.iter().map(|(at, _)| *at).chain(suspects);
+            let mut culprit = None;
+            for at in order {
+                if let Err(lost) = self.once::<T>(&request(&present[at..=at]), true)? {
+                    culprit = Some((at, alone(lost)));
+                    break;
                 }
+            }
+            match culprit.or(in_flight) {
+                Some((at, failure)) => fail(present.remove(at), failure),
+                None => unexplained += 1,
+            }
+            if unexplained > 1 {
+                let command = self.options.command.join(" ");
+                return Err(EvaluateError::Start { command, why });
             }
         }
         Ok(None)
     }
 }
 
-/// Whose fault a death (`None`: a hang) is. `again`: a death without explanation has gone
-/// before in the same request.
-fn attribute(link: &Link, status: Option<ExitStatus>, again: bool) -> Lost {
+/// What befell a member that lost a worker which nobody else had used.
+fn alone(lost: Lost) -> Failure {
+    let why = match lost {
+        Lost::Culprit(_, failure) => return failure,
+        Lost::Aftermath(why) | Lost::Outside(why) => why,
+        Lost::Noise(e) => e.to_string(),
+    };
+    unsupported(format!("the worker could not go on after this ran: {why}"))
+}
+
+fn unsupported(why: String) -> Failure {
+    Failure { kind: FailureKind::Unsupported(why), case: String::new() }
+}
+
+/// How a child was lost.
+enum End {
+    Died(ExitStatus),
+    Cut,
+    Hung,
+}
+
+/// What is said of a function that closes what is not its own.
+const CLOSED: &str = "the worker lost its connection while this ran: it closes files that are not \
+                      its own";
+
+/// Whose fault a loss is. `again`: a death without explanation has gone before in the same
+/// request.
+fn attribute(link: &Link, end: End, again: bool) -> Lost {
     let (member, activity) = link.shared().in_flight();
+    let outside = match end {
+        End::Died(status) => status.signal().filter(|s| is_from_outside(*s)),
+        End::Cut | End::Hung => None,
+    };
+    // No code of ours sends these to itself: somebody else did, or the system was out of
+    // memory. Only who is in flight twice is blamed.
+    if let (End::Died(status), Some(_)) = (&end, outside)
+        && (activity == Activity::Idle || !again)
+    {
+        return Lost::Outside(format!("somebody ended it, {status}"));
+    }
     let case = match activity {
         Activity::Idle => {
-            return Lost::Unknown(match status {
-                Some(status) => format!("it ended between two members, {status}"),
-                None => "it hung between two members".into(),
+            return Lost::Aftermath(match end {
+                End::Died(status) if status.code() == Some(LINE_LOST) => {
+                    "it had closed the connection".into()
+                }
+                End::Died(status) => format!("it ended between two members, {status}"),
+                End::Cut => "it closed the line between two members".into(),
+                End::Hung => "it hung between two members".into(),
             });
         }
         Activity::Timing => "timing".to_string(),
@@ -220,15 +305,12 @@ fn attribute(link: &Link, status: Option<ExitStatus>, again: bool) -> Lost {
             verify::case_text(n, dst, src)
         }
     };
-    let kind = match status {
-        None => FailureKind::Hung,
-        Some(status) => match (status.signal(), status.code()) {
-            // No code of ours sends these to itself: somebody else did, or the system was
-            // out of memory. Only who is in flight twice is blamed.
-            (Some(signal), _) if is_from_outside(signal) && !again => {
-                return Lost::Unknown(format!("somebody ended it, {status}"));
-            }
+    let kind = match end {
+        End::Hung => FailureKind::Hung,
+        End::Cut => FailureKind::Unsupported(CLOSED.into()),
+        End::Died(status) => match (status.signal(), status.code()) {
             (Some(signal), _) => FailureKind::Crashed { signal },
+            (None, Some(LINE_LOST)) => FailureKind::Unsupported(CLOSED.into()),
             (None, code) => FailureKind::Unsupported(format!(
                 "it ended the worker with exit status {}",
                 code.unwrap_or_default()
@@ -243,6 +325,10 @@ fn is_from_outside(signal: i32) -> bool {
     matches!(signal, 1 | 2 | 3 | 9 | 15)
 }
 
+fn is_foreign(body: &Body) -> bool {
+    matches!(body, Body::Foreign { .. })
+}
+
 impl Evaluator for Client {
     fn evaluate(&mut self, request: &BlockRequest) -> Result<BlockResult, EvaluateError> {
         let mut present: Vec<usize> = (0..request.members.len()).collect();
@@ -251,8 +337,9 @@ impl Evaluator for Client {
             let members = present.iter().map(|i| request.members[*i].clone()).collect();
             Request::Block(BlockRequest { members, ..request.clone() })
         };
-        let reply =
-            self.ask(&mut present, form, |i, failure| failures.push((i as u32, failure)))?;
+        let foreign = |i: usize| is_foreign(&request.members[i].body);
+        let note = |i: usize, failure| failures.push((i as u32, failure));
+        let reply = self.ask(&mut present, foreign, form, note)?;
         let mut result = match reply {
             Some(Reply::Block(result)) => result,
             Some(Reply::Verify(_)) => return Err(self.mixed_up()),
@@ -287,7 +374,9 @@ impl Evaluator for Client {
             let bodies = present.iter().map(|i| bodies[*i].clone()).collect();
             Request::Verify { op, bodies, check }
         };
-        let reply = self.ask(&mut present, form, |i, failure| outcomes[i] = Err(failure))?;
+        let foreign = |i: usize| is_foreign(&bodies[i]);
+        let note = |i: usize, failure| outcomes[i] = Err(failure);
+        let reply = self.ask(&mut present, foreign, form, note)?;
         match reply {
             None => {}
             Some(Reply::Verify(found)) if found.len() == present.len() => {

@@ -12,6 +12,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::protocol::{self, FrameError};
+use crate::host;
 use crate::mem::{Activity, SharedPage};
 
 /// How long a read waits before it looks at the heartbeat and at the user's interrupt.
@@ -27,6 +28,8 @@ pub(super) enum Outcome<T> {
     Answer(T),
     /// The child is gone, by itself or by somebody else's hand.
     Died(ExitStatus),
+    /// The child closed the line and lived on; it has been killed.
+    Cut,
     /// No sign of life for the deadline; the child has been killed.
     Hung,
     /// The user interrupted; the child has been killed.
@@ -124,17 +127,21 @@ impl Link {
                 Err(e) => return self.end(Outcome::Noise(e)),
             }
             match self.line.read(&mut chunk) {
-                Ok(0) => return Outcome::Died(self.bury()),
+                Ok(0) => return self.bury(),
                 Ok(n) => {
                     self.received.extend_from_slice(&chunk[..n]);
                     watch.alive();
                 }
                 Err(e) if is_timeout(&e) => {
+                    // Another process may hold the line open for one that is gone.
+                    if matches!(self.child.try_wait(), Ok(Some(_))) {
+                        return self.bury();
+                    }
                     if let Some(end) = watch.look(&self.shared) {
                         return self.end(end);
                     }
                 }
-                Err(_) => return Outcome::Died(self.bury()),
+                Err(_) => return self.bury(),
             }
         }
     }
@@ -144,22 +151,27 @@ impl Link {
         outcome
     }
 
-    /// The status of a child that has closed its end: it is dying or has hidden itself.
-    fn bury(&mut self) -> ExitStatus {
+    /// What became of a child that has closed its end: it is dying or has hidden itself.
+    fn bury<T>(&mut self) -> Outcome<T> {
         let until = Instant::now() + LAST_BREATH;
         loop {
             match self.child.try_wait() {
-                Ok(Some(status)) => return status,
+                Ok(Some(status)) => return Outcome::Died(status),
                 Ok(None) if Instant::now() < until => std::thread::sleep(LOOK / 20),
-                _ => return self.kill(),
+                _ => {
+                    self.kill();
+                    return Outcome::Cut;
+                }
             }
         }
     }
 
-    fn kill(&mut self) -> ExitStatus {
+    /// Ends the child, and what it has started.
+    fn kill(&mut self) {
+        host::kill_group(self.child.id());
         // Fails only for a child that is gone already.
         let _ = self.child.kill();
-        self.child.wait().unwrap_or_default()
+        let _ = self.child.wait();
     }
 }
 

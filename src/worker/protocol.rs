@@ -11,6 +11,9 @@ use crate::trial::{BlockRequest, BlockResult, Body, Check, Failure};
 /// Counts changes of the messages; both sides must have the same.
 pub(super) const VERSION: u32 = 1;
 
+/// Exit status of a child whose line was closed by the function in flight.
+pub(super) const LINE_LOST: i32 = 120;
+
 /// The longest message, bytes: a request of 100,000 loops of 1 KiB fits, as does an answer
 /// of ten million samples. What is longer is no message but noise on the line.
 pub(super) const MOST_BYTES: usize = 256 << 20;

@@ -285,7 +285,7 @@ fn rules(listed: &[Listed]) -> String {
             })
             .collect();
         if counts.iter().all(|count| *count == 0) {
-            unused.push(rule.name);
+            unused.push([rule.name, rule.reason]);
             continue;
         }
         let counts = counts.into_iter().map(|n| match n {
@@ -299,13 +299,18 @@ fn rules(listed: &[Listed]) -> String {
         );
     }
     right_from(&mut table, 1, header.len() - 1);
-    let names = 28;
+    let names = column(RULES.iter().map(|r| r.name), "excluded by rule");
     let mut columns = vec![names];
     columns
         .extend(spaces.iter().map(|(name, _)| column(std::iter::once(name.as_str()), "123,456")));
     widths(&mut table, &columns);
-    let unused = wrapped(&format!("broken by none of these points: {}", unused.join(", ")));
-    format!("{}\n{unused}", table.trim_fmt())
+    if unused.is_empty() {
+        return table.trim_fmt();
+    }
+    let mut others = self::table(&["excludes none of these", "why"]);
+    others.add_rows(unused);
+    widths(&mut others, &[names]);
+    format!("{}\n\n{}", table.trim_fmt(), others.trim_fmt())
 }
 
 fn unsupported(listed: &[Listed]) -> Option<String> {
@@ -322,21 +327,6 @@ fn unsupported(listed: &[Listed]) -> Option<String> {
 
 fn features(set: FeatureSet) -> String {
     set.iter().map(Feature::word).collect::<Vec<_>>().join(" ")
-}
-
-/// A paragraph in the page's width, indented as the cells of a table are.
-fn wrapped(text: &str) -> String {
-    let mut lines = vec![String::new()];
-    for word in text.split(' ') {
-        let last = lines.last_mut().expect("there is a first line from the start");
-        if last.chars().count() + 1 + word.chars().count() > usize::from(WIDTH) {
-            lines.push(format!(" {word}"));
-        } else {
-            last.push(' ');
-            last.push_str(word);
-        }
-    }
-    lines.join("\n")
 }
 
 /// A number with its thousands apart.
@@ -372,6 +362,10 @@ mod tests {
         }
         for rule in RULES {
             assert!(page.contains(rule.name), "{} is not told", rule.name);
+            // Reasons are wrapped: their first words stand in one line.
+            let reason: Vec<&str> = rule.reason.split(' ').take(2).collect();
+            let told = page.lines().any(|l| l.contains(rule.name) && l.contains(&reason.join(" ")));
+            assert!(told, "{} without its reason", rule.name);
         }
         for family in Family::embedded() {
             assert!(page.contains(&format!(" {} ", family.name)));
