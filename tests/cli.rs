@@ -55,7 +55,7 @@ fn unknown_words() {
     refused(&["export", "--op", "zero", "--size", "64", "--drive", "chained"], 2, &["--state"]);
     refused(
         &["search", "--op", "zero", "--size", "64", "--space", "nofile"],
-        1,
+        2,
         &["nofile", "align"],
     );
 }
@@ -82,7 +82,7 @@ fn search_files_that_are_wrong() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("mine.toml");
     let text = path.to_str().unwrap();
-    refused(&["search", "--op", "zero", "--size", "64", "--space", text], 1, &["mine.toml"]);
+    refused(&["search", "--op", "zero", "--size", "64", "--space", text], 2, &["mine.toml"]);
     std::fs::write(&path, "description = \"x\"\nops = [\"zero\"]\nfamilies = [\"nobody\"]\n")
         .unwrap();
     refused(

@@ -216,7 +216,7 @@ fn what_this_host_cannot_run_or_fails_is_not_exported() {
 fn wrong_lines_are_told_what_would_be_right() {
     for (line, part) in [
         (&["zero/xmn"][..], "did you mean xmm"),
-        (&["libc"], "only generated loops"),
+        (&["libc"], "is not generated"),
         (&["rep"], "zero/rep8"),
         (&["--op", "zero"], "--size"),
         (&["--op", "fill", "--size", "4k"], "copy zero"),

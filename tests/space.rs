@@ -308,7 +308,7 @@ fn malformed_search_files_say_where_and_what_would_be_right() {
     );
     has(e("ops = [\"zero\"]\nfamilies = [\"sse\"]"), &["the key `description` is missing"]);
     has(e(&format!("{HEAD}sizes = \"4q\"")), &["s.toml:4: sizes:", "`4q`", "4k"]);
-    has(e(&format!("{HEAD}sizes = 4096")), &["s.toml:4:", "string"]);
+    has(e(&format!("{HEAD}sizes = 4096")), &["s.toml:4:", "text in quotes"]);
     has(e(&format!("{HEAD}budget = \"fast\"")), &["s.toml:4: budget:", "10s"]);
     has(e(&format!("{HEAD}states = [\"l4\"]")), &["s.toml:4: states:", "l1 l2 llc dram"]);
     has(e(&format!("{HEAD}states = [\"l1\", \"l1\"]")), &["said twice"]);

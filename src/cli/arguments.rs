@@ -252,6 +252,9 @@ pub(super) fn legal(variant: &Variant) -> anyhow::Result<()> {
 pub(super) fn search_file(name: &str) -> anyhow::Result<SearchFile> {
     let known = SearchFile::names();
     if !known.contains(&name) && !std::path::Path::new(name).exists() {
+        if name.contains('/') || name.ends_with(".toml") {
+            return usage(format!("there is no search file {name}"));
+        }
         let near = did_you_mean(name, known.iter().map(ToString::to_string));
         return usage(format!(
             "no search file is called `{name}`; built in are {}{near}; one of your own is named by \
