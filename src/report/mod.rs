@@ -2,8 +2,13 @@
 //! the tables of recorded folders. Everything fits 100 columns.
 
 mod bench;
+mod charts;
+mod document;
 mod facts;
+mod folders;
+mod gather;
 mod grid;
+mod html;
 mod json;
 mod page;
 mod plain;
@@ -13,6 +18,7 @@ mod text;
 
 pub use bench::{BenchCell, bench, bench_json};
 pub use facts::{Facts, Limit};
+pub use folders::{Form, ReportError, folders};
 pub use json::outcome_json;
 pub use page::outcome;
 pub use plain::plain;
