@@ -122,3 +122,27 @@ fn folders_at(path: &Path) -> anyhow::Result<Vec<Folder>> {
         path.display()
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn args(output: Option<&str>, format: Option<Form>) -> ReportArgs {
+        let output = output.map(PathBuf::from);
+        ReportArgs { folders: Vec::new(), results: "results".into(), output, format }
+    }
+
+    #[test]
+    fn the_form_is_said_once() {
+        assert_eq!(args(None, None).form().unwrap(), Form::Plain);
+        assert_eq!(args(None, Some(Form::Csv)).form().unwrap(), Form::Csv);
+        assert_eq!(args(Some("a/x.HTML"), None).form().unwrap(), Form::Html);
+        assert_eq!(args(Some("x.md"), Some(Form::Markdown)).form().unwrap(), Form::Markdown);
+        assert_eq!(args(Some("x"), Some(Form::Html)).form().unwrap(), Form::Html);
+        let both = args(Some("x.html"), Some(Form::Csv)).form().unwrap_err();
+        assert!(both.to_string().contains("x.html ends as html, but --format says csv"));
+        let none = args(Some("x.pdf"), None).form().unwrap_err();
+        assert!(none.to_string().contains("says no form"));
+        assert!(form("pdf").unwrap_err().contains("plain md csv html"));
+    }
+}

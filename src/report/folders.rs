@@ -3,7 +3,9 @@
 use super::document::document;
 use super::gather::{Depth, gather};
 use super::html::html;
-use super::plain::plain;
+use super::markdown::markdown;
+use super::plain::{plain, side_by_side};
+use super::rows::rows;
 use crate::results::{Folder, ResultsError};
 use crate::units::words;
 
@@ -30,6 +32,9 @@ pub enum ReportError {
     /// The page's template and its content do not fit each other.
     #[error("the page cannot be filled in: {0}")]
     Page(#[from] minijinja::Error),
+    /// A row cannot be written.
+    #[error("the rows cannot be written: {0}")]
+    Rows(#[from] csv::Error),
 }
 
 /// A report on the folders of one host or several, in the order given.
@@ -41,10 +46,14 @@ pub fn folders(folders: &[Folder], form: Form) -> Result<String, ReportError> {
     let all = |depth| folders.iter().map(|f| gather(f, depth)).collect::<Result<Vec<_>, _>>();
     Ok(match form {
         Form::Plain => {
-            let pages = folders.iter().map(plain).collect::<Result<Vec<_>, _>>()?;
+            let mut pages = folders.iter().map(plain).collect::<Result<Vec<_>, _>>()?;
+            if folders.len() > 1 {
+                pages.insert(0, side_by_side(&all(Depth::Decisions)?));
+            }
             pages.join("\n")
         }
-        Form::Markdown | Form::Csv => unimplemented!(),
+        Form::Markdown => markdown(&document(&all(Depth::Everything)?)),
+        Form::Csv => rows(&all(Depth::Decisions)?)?,
         Form::Html => html(&document(&all(Depth::Everything)?))?,
     })
 }

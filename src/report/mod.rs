@@ -10,8 +10,10 @@ mod gather;
 mod grid;
 mod html;
 mod json;
+mod markdown;
 mod page;
 mod plain;
+mod rows;
 mod size;
 mod sizes;
 mod text;
@@ -24,4 +26,8 @@ pub use page::outcome;
 pub use plain::plain;
 
 #[cfg(test)]
+mod fixture;
+#[cfg(test)]
 mod sample;
+#[cfg(test)]
+mod tests;

@@ -91,7 +91,7 @@ pub(super) fn draw(
         let coordinates = Cartesian2d::<RangedCoordf64, RangedCoordf64>::new(
             x.from..x.to,
             y.from..y.to,
-            (left..right, top..bottom),
+            (left..right, bottom..top),
         );
         let data = area.apply_coord_spec(coordinates);
         let canvas = Canvas { area, data, frame };

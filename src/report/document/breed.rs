@@ -3,12 +3,12 @@
 use super::super::gather::HostResults;
 use super::super::text::{NONE, ns_ci, percent, state};
 use super::{Block, Column, Entry, Section, Table};
-use crate::search::{CellOutcome, SizeOutcome, Timed};
+use crate::search::{CellOutcome, Robust, SizeOutcome, Timed};
 use crate::subject::{Cell, Op};
 use crate::units::{human_ns, human_size};
 
 /// Marks the best of a row.
-const STAR: &str = "★";
+pub(in crate::report) const STAR: &str = "★";
 
 /// The tables that compare hosts; `None` for a single one.
 pub(in crate::report) fn breed(hosts: &[HostResults]) -> Option<Section> {
@@ -55,7 +55,20 @@ fn best(figures: &[Option<(f64, f64, f64)>]) -> Vec<bool> {
     figures.iter().map(|f| several && reaches(f)).collect()
 }
 
-fn winners(hosts: &[HostResults], op: Op) -> Option<Block> {
+/// A host's winner in a cell, and whether it is the best of its row.
+pub(in crate::report) struct Place<'a> {
+    pub(in crate::report) timed: &'a Timed,
+    /// In time.
+    pub(in crate::report) best_time: bool,
+    /// In bytes a cycle.
+    pub(in crate::report) best_cycles: bool,
+}
+
+/// Every cell of an op, with a place for each host.
+pub(in crate::report) fn places(
+    hosts: &[HostResults],
+    op: Op,
+) -> Vec<(Cell, Vec<Option<Place<'_>>>)> {
     let mut cells: Vec<Cell> = hosts
         .iter()
         .flat_map(|h| sizes_of(h, op))
@@ -63,19 +76,8 @@ fn winners(hosts: &[HostResults], op: Op) -> Option<Block> {
         .collect();
     cells.sort();
     cells.dedup();
-    let caption = format!(
-        "{op}: the fastest loop of each host, its time with the 95 % interval, and bytes a cycle. \
-         {STAR} marks the best of a row and what its interval does not tell apart from it, in \
-         time and in bytes a cycle"
-    );
-    let mut table = Table::new(caption, &["#size", "state"]);
-    for host in hosts {
-        table.columns.push(Column { name: host.key.clone(), number: false });
-        table.columns.push(Column { name: "time".into(), number: true });
-        table.columns.push(Column { name: "B/cycle".into(), number: true });
-    }
-    for cell in &cells {
-        let found: Vec<Option<&Timed>> = hosts.iter().map(|h| winner_in(h, cell)).collect();
+    let of_cell = |cell: Cell| {
+        let found: Vec<Option<&Timed>> = hosts.iter().map(|h| winner_in(h, &cell)).collect();
         let speed = |t: &Timed| (1.0 / t.ns, 1.0 / t.ci.1, 1.0 / t.ci.0);
         let times: Vec<_> = found.iter().map(|f| f.map(speed)).collect();
         let scaled = |t: &Timed| {
@@ -84,15 +86,34 @@ fn winners(hosts: &[HostResults], op: Op) -> Option<Block> {
             (figure * cycles, low * cycles, high * cycles)
         };
         let cycles: Vec<_> = found.iter().map(|f| f.map(scaled)).collect();
-        let (in_time, in_cycles) = (best(&times), best(&cycles));
-        let mut row = vec![Entry::text(human_size(cell.size)), Entry::text(state(cell))];
-        for (host, found) in found.iter().enumerate() {
-            match found {
+        let (best_times, best_cycles) = (best(&times), best(&cycles));
+        let places = found.into_iter().enumerate().map(|(i, f)| {
+            f.map(|timed| Place { timed, best_time: best_times[i], best_cycles: best_cycles[i] })
+        });
+        (cell, places.collect())
+    };
+    cells.into_iter().map(of_cell).collect()
+}
+
+fn winners(hosts: &[HostResults], op: Op) -> Option<Block> {
+    let caption = format!(
+        "{op}: the fastest loop of each host, its time with the 95 % interval, and bytes a cycle. \
+         {STAR} marks the best of a row and what its interval does not tell apart from it, in \
+         time and in bytes a cycle"
+    );
+    let mut table = Table::new(caption, &["#size", "state"]);
+    for host in hosts {
+        table.columns.extend([host.key.as_str(), "#time", "#B/cycle"].map(Column::new));
+    }
+    for (cell, places) in places(hosts, op) {
+        let mut row = vec![Entry::text(human_size(cell.size)), Entry::text(state(&cell))];
+        for place in &places {
+            match place {
                 None => row.extend([NONE, NONE, NONE].map(Entry::text)),
-                Some(t) => row.extend([
+                Some(Place { timed: t, best_time, best_cycles }) => row.extend([
                     Entry::code(t.variant),
-                    starred(format!("{} {}", human_ns(t.ns), ns_ci(t.ci)), in_time[host]),
-                    starred(format!("{:.1}", t.bytes_per_cycle), in_cycles[host]),
+                    starred(format!("{} {}", human_ns(t.ns), ns_ci(t.ci)), *best_time),
+                    starred(format!("{:.1}", t.bytes_per_cycle), *best_cycles),
                 ]),
             }
         }
@@ -106,33 +127,40 @@ fn starred(text: String, best: bool) -> Entry {
     Entry { strong: best, ..Entry::text(text) }
 }
 
-fn robust(hosts: &[HostResults], op: Op) -> Option<Block> {
+/// A host's loop for all states of a size, and whether its worst regret is the least.
+type Choice<'a> = Option<(&'a Robust, bool)>;
+
+/// Every size of an op, with the loop for all states of each host.
+pub(in crate::report) fn choices(hosts: &[HostResults], op: Op) -> Vec<(u64, Vec<Choice<'_>>)> {
     let mut sizes: Vec<u64> = hosts.iter().flat_map(|h| sizes_of(h, op)).map(|s| s.size).collect();
     sizes.sort_unstable();
     sizes.dedup();
+    let of_size = |size: u64| {
+        let of = |host| sizes_of(host, op).iter().find(|s| s.size == size)?.robust.as_ref();
+        let found: Vec<Option<&Robust>> = hosts.iter().map(of).collect();
+        let least = |r: &Robust| (-r.max_regret, -r.max_regret, -r.max_regret);
+        let best = best(&found.iter().map(|f| f.map(least)).collect::<Vec<_>>());
+        (size, found.into_iter().zip(best).map(|(f, best)| Some((f?, best))).collect())
+    };
+    sizes.into_iter().map(of_size).collect()
+}
+
+fn robust(hosts: &[HostResults], op: Op) -> Option<Block> {
     let caption = format!(
         "{op}: one loop for all states on each host, with its worst regret there. {STAR} marks \
          the least regret of a row"
     );
     let mut table = Table::new(caption, &["#size"]);
     for host in hosts {
-        table.columns.push(Column { name: host.key.clone(), number: false });
-        table.columns.push(Column { name: "worst regret".into(), number: true });
+        table.columns.extend([host.key.as_str(), "#worst regret"].map(Column::new));
     }
-    for size in sizes {
-        let of = |host| sizes_of(host, op).iter().find(|s| s.size == size)?.robust.as_ref();
-        let found: Vec<_> = hosts.iter().map(of).collect();
-        let figures: Vec<_> = found
-            .iter()
-            .map(|f| f.map(|r| (-r.max_regret, -r.max_regret, -r.max_regret)))
-            .collect();
-        let best = best(&figures);
+    for (size, choices) in choices(hosts, op) {
         let mut row = vec![Entry::text(human_size(size))];
-        for (host, found) in found.iter().enumerate() {
-            match found {
+        for choice in choices {
+            match choice {
                 None => row.extend([NONE, NONE].map(Entry::text)),
-                Some(r) => {
-                    row.extend([Entry::code(r.variant), starred(percent(r.max_regret), best[host])])
+                Some((r, best)) => {
+                    row.extend([Entry::code(r.variant), starred(percent(r.max_regret), best)]);
                 }
             }
         }

@@ -65,10 +65,10 @@ fn of_op(found: &HostResults, op: &OpResults, host: &str) -> Section {
     }
     let warnings = op.outcome().warnings.iter();
     blocks.extend(warnings.map(|text| Block::Warning { text: text.clone() }));
-    blocks.extend(tables::winners(op.outcome(), limit.as_ref()));
     blocks.extend(figures::overview(found, op, limit.as_ref()));
-    blocks.extend(tables::baselines(op.outcome()));
     blocks.extend(tables::robust(op.outcome()));
+    blocks.extend(tables::winners(op.outcome(), limit.as_ref()));
+    blocks.extend(tables::baselines(op.outcome()));
     blocks.extend(tables::ties(op.outcome()));
     blocks.extend(tables::absent(op.outcome()));
     let mut sections = Vec::new();

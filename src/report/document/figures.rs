@@ -18,6 +18,9 @@ pub(super) const WINNER: &str = "winner";
 /// Curves shown of a cell: those with the most points.
 const CURVES: usize = 4;
 
+/// Sizes that make a curve, where so many were measured.
+const LEAST_SIZES: usize = 3;
+
 /// Speed by size where there are several sizes, else by state.
 pub(super) fn overview(
     found: &HostResults,
@@ -82,11 +85,13 @@ fn by_size(found: &HostResults, outcome: &SearchOutcome, limit: Option<f64>) -> 
     let mut kinds: Vec<(Drive, State)> = cells().map(|c| (c.cell.drive, c.cell.state)).collect();
     kinds.sort();
     kinds.dedup();
+    // Two points are a curve where there are no more; else they say little for their room.
+    let enough = outcome.sizes.len().min(LEAST_SIZES);
     let mut figures = Vec::new();
     for (drive, of_state) in kinds {
         let own: Vec<&CellOutcome> =
             cells().filter(|c| (c.cell.drive, c.cell.state) == (drive, of_state)).collect();
-        let Some(first) = own.first().filter(|_| own.len() >= 2) else { continue };
+        let Some(first) = own.first().filter(|_| own.len() >= enough) else { continue };
         let series = names_of(own.iter().copied()).into_iter().map(|name| Series {
             points: own.iter().filter_map(|cell| speed(cell, &name)).collect(),
             name,

@@ -87,7 +87,7 @@ fn facts(host: &Host) -> Vec<(String, String)> {
 
 fn commands(found: &HostResults) -> Option<Block> {
     let mut table =
-        Table::new("Commands, newest first", &["run", "begun", "#seed", "command", "end"]);
+        Table::new("Commands, newest first", &["run", "begun", "#seed", "~command", "end"]);
     for run in found.runs.iter().rev().take(RUNS) {
         let end = if found.finished.contains(&run.id) { "finished" } else { "cut off" };
         table.rows.push(vec![

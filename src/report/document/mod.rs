@@ -10,8 +10,9 @@ mod tables;
 
 use serde::Serialize;
 
-pub(super) use breed::breed;
+pub(super) use breed::{Place, STAR, breed, choices, places};
 pub(super) use build::document;
+pub(super) use host::limit;
 
 /// A whole report.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -77,6 +78,8 @@ pub(super) struct Column {
     pub(super) name: String,
     /// Whether numbers stand in it.
     pub(super) number: bool,
+    /// Whether its texts may be broken into lines.
+    pub(super) folds: bool,
 }
 
 /// A place of a table.
@@ -113,18 +116,20 @@ impl Entry {
     }
 }
 
+impl Column {
+    /// A column; see [`Table::new`].
+    pub(super) fn new(name: &str) -> Column {
+        let plain = name.strip_prefix(['#', '~']).unwrap_or(name);
+        Column { name: plain.into(), number: name.starts_with('#'), folds: name.starts_with('~') }
+    }
+}
+
 impl Table {
-    /// A table without rows. Columns whose head begins with `#` hold numbers.
+    /// A table without rows. Columns whose head begins with `#` hold numbers, with `~` texts
+    /// that may be broken.
     pub(super) fn new(caption: impl Into<String>, columns: &[&str]) -> Table {
-        let column = |name: &&str| Column {
-            name: name.strip_prefix('#').unwrap_or(name).into(),
-            number: name.starts_with('#'),
-        };
-        Table {
-            caption: caption.into(),
-            columns: columns.iter().map(column).collect(),
-            rows: vec![],
-        }
+        let columns = columns.iter().map(|name| Column::new(name)).collect();
+        Table { caption: caption.into(), columns, rows: Vec::new() }
     }
 
     /// The table as a block, where it has rows.

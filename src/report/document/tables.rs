@@ -72,8 +72,8 @@ pub(super) fn baselines(found: &SearchOutcome) -> Option<Block> {
                    faster), with the 95 % interval";
     let mut table = Table::new(caption, &["#size", "state"]);
     for name in &names {
-        table.columns.push(Column { name: name.clone(), number: true });
-        table.columns.push(Column { name: "× the winner's time".into(), number: false });
+        table.columns.push(Column::new(&format!("#{name}")));
+        table.columns.push(Column::new("× the winner's time"));
     }
     for cell in cells(found).filter(|c| !c.baselines.is_empty()) {
         let mut row = vec![Entry::text(human_size(cell.cell.size)), Entry::text(state(&cell.cell))];
@@ -102,7 +102,7 @@ pub(super) fn robust(found: &SearchOutcome) -> Option<Block> {
     let caption = "One loop for all states of a size, by the least worst regret (time over the \
                    state's best, minus one): of all loops, of those with plain stores, of those \
                    with non-temporal ones";
-    let columns = ["#size", "kind", "loop", "#worst regret", "by state"];
+    let columns = ["#size", "kind", "loop", "#worst regret", "~by state"];
     let mut table = Table::new(caption, &columns);
     for size in &found.sizes {
         let choices = [
@@ -129,7 +129,7 @@ pub(super) fn robust(found: &SearchOutcome) -> Option<Block> {
 /// Finalists that could not be told apart from the fastest.
 pub(super) fn ties(found: &SearchOutcome) -> Option<Block> {
     let mut table =
-        Table::new("Ties: not told apart from the fastest", &["#size", "state", "loops"]);
+        Table::new("Ties: not told apart from the fastest", &["#size", "state", "~loops"]);
     for cell in cells(found).filter(|c| !c.ties.is_empty()) {
         let mut loops: Vec<String> = cell.ties.iter().take(TIES).map(ToString::to_string).collect();
         if cell.ties.len() > TIES {
@@ -146,7 +146,7 @@ pub(super) fn ties(found: &SearchOutcome) -> Option<Block> {
 
 /// States that a size cannot be in.
 pub(super) fn absent(found: &SearchOutcome) -> Option<Block> {
-    let mut table = Table::new("States that do not exist here", &["#size", "state", "why"]);
+    let mut table = Table::new("States that do not exist here", &["#size", "state", "~why"]);
     for size in &found.sizes {
         for (state, why) in &size.absent {
             let row = [human_size(size.size), state.clone(), why.clone()];
@@ -209,7 +209,7 @@ pub(super) fn regrets(size: &SizeOutcome) -> Option<Block> {
         ),
     );
     let mut table = Table::new(caption, &["loop", "#worst"]);
-    let states = size.cells.iter().map(|c| Column { name: state(&c.cell), number: true });
+    let states = size.cells.iter().map(|c| Column::new(&format!("#{}", state(&c.cell))));
     table.columns.extend(states);
     for row in &rows {
         let name = Entry { code: row.code, strong: row.robust, ..Entry::text(&row.name) };
