@@ -21,7 +21,6 @@ fn well_formed(page: &str) {
     let mut links = Vec::new();
     let mut rest = page.strip_prefix("<!DOCTYPE html>").expect("a document type");
     while let Some((text, after)) = rest.split_once('<') {
-        assert!(!text.contains('>'), "a stray > in {text}");
         for entity in text.split('&').skip(1) {
             let name = entity.split_once(';').expect("an entity ends").0;
             assert!(["lt", "gt", "amp", "quot", "apos", "#x27", "#x2f"].contains(&name), "{name}");

@@ -20,6 +20,11 @@ pub(in crate::report) fn step(relative: f64) -> usize {
     BOUNDS.iter().filter(|bound| relative >= **bound).count()
 }
 
+/// Whether a map needs the whole width of a page.
+pub(in crate::report) fn broad(map: &Map) -> bool {
+    map.x.values.len() as i32 > Frame::default().width / NARROW - 10
+}
+
 /// Draws a map: each cell's speed in per cent of the best.
 pub(in crate::report) fn heat(title: &str, map: &Map) -> String {
     let (columns, rows) = (map.x.values.len() as i32, map.y.values.len() as i32);

@@ -11,6 +11,6 @@ mod theme;
 
 pub(super) use bars::{Bar, bars};
 pub(super) use curve::curve;
-pub(super) use heat::{heat, step};
+pub(super) use heat::{broad, heat, step};
 pub(super) use samples::distributions;
 pub(super) use sizes::{Series, SizeCurves, SizePoint, size_curves};

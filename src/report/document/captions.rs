@@ -124,7 +124,7 @@ pub(super) fn map(map: &Map) -> String {
     format!(
         "Best at {} {} and {} {}: {best:.1} bytes a cycle; {}, {}. Numbers are the best speed of \
          each pair in per cent of that, whatever the other axes; from {} candidates of a first \
-         look, run {}.",
+         look with few samples each, run {}.",
         map.y.key,
         value(&map.y, y),
         map.x.key,
@@ -157,7 +157,8 @@ pub(super) fn curve(curve: &Curve) -> String {
         format!("No value of {} stands out of the noise: the medians lie within {cost}.", curve.key)
     };
     format!(
-        "{said} Everything else as in {} (marked), {}; bands and bars are 95 % intervals; run {}.",
+        "{said} Everything else as in {} (marked), {}; bands and bars are 95 % \
+         intervals, of few samples the extremes; run {}.",
         curve.anchor, curve.about, curve.run
     )
 }

@@ -1,7 +1,7 @@
 //! Charts with what is to be seen on them.
 
 use super::super::charts::{
-    Bar, Series, SizeCurves, SizePoint, bars, curve, distributions, heat, size_curves,
+    Bar, Series, SizeCurves, SizePoint, bars, broad, curve, distributions, heat, size_curves,
 };
 use super::super::facts::Limit;
 use super::super::gather::{Details, HostResults, OpResults};
@@ -77,6 +77,7 @@ fn by_state(outcome: &SearchOutcome, limit: Option<f64>) -> Option<Figure> {
         svg: bars(&title, &names, &lines, "bytes a cycle", limit),
         caption: captions::by_state(size),
         title,
+        broad: false,
     })
 }
 
@@ -104,7 +105,7 @@ fn by_size(found: &HostResults, outcome: &SearchOutcome, limit: Option<f64>) -> 
         let caches = caches(found, &first.cell);
         let data = SizeCurves { title: title.clone(), series, limit, caches };
         let caption = captions::by_size(&own, limit);
-        figures.push(Figure { svg: size_curves(&data), title, caption });
+        figures.push(Figure { svg: size_curves(&data), title, caption, broad: false });
     }
     figures
 }
@@ -135,14 +136,15 @@ pub(super) fn of_size(outcome: &SearchOutcome, details: &[&Details]) -> Vec<Bloc
         for map in &of_cell.maps {
             let title = format!("{place}: {} × {}", map.y.key, map.x.key);
             let caption = captions::map(map);
-            maps.push(Figure { svg: heat(&title, map), title, caption });
+            let broad = broad(map);
+            maps.push(Figure { svg: heat(&title, map), title, caption, broad });
         }
         let mut own: Vec<_> = of_cell.curves.iter().collect();
         own.sort_by_key(|c| std::cmp::Reverse(c.points.len()));
         for data in own.into_iter().take(CURVES) {
             let title = format!("{place}: {} alone", data.key);
             let caption = captions::curve(data);
-            curves.push(Figure { svg: curve(&title, data), title, caption });
+            curves.push(Figure { svg: curve(&title, data), title, caption, broad: false });
         }
         if !of_cell.distributions.is_empty() {
             let found = outcome.sizes.iter().flat_map(|s| &s.cells).find(|c| c.cell == *cell);
@@ -152,6 +154,7 @@ pub(super) fn of_size(outcome: &SearchOutcome, details: &[&Details]) -> Vec<Bloc
                 svg: distributions(&title, &of_cell.distributions),
                 title,
                 caption,
+                broad: false,
             });
         }
     }

@@ -104,6 +104,8 @@ pub(super) struct Figure {
     pub(super) svg: String,
     /// What is to be seen on it.
     pub(super) caption: String,
+    /// Whether it needs the whole width of a page.
+    pub(super) broad: bool,
 }
 
 impl Entry {
