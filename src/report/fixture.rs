@@ -34,6 +34,22 @@ pub(super) fn folder(results: &Path, key: &str, sizes: &[u64]) -> Folder {
     Folder::at(&results.join(key))
 }
 
+/// A folder with a search whose winner has no prefetch, but whose second has.
+pub(super) fn distances(results: &Path, key: &str) -> Folder {
+    let mut journal = Journal::open(results, key, &Host::detect(), 7, "looptune", |_| {}).unwrap();
+    for distance in [64, 128, 256, 512, 1024] {
+        let variant = sample::id(&format!("zero/ymm/u4/a64/pf-t0@{distance}"));
+        trial(&mut journal, Phase::Screen, Subject::Variant(variant), 45.0, &[]);
+    }
+    let mut outcome = sample::search(&[4096]);
+    let standings = &mut outcome.sizes[0].cells[0].standings;
+    let mut second = standings[0].clone();
+    second.timed.variant = sample::id("zero/ymm/u4/a64/pf-t0@256");
+    standings.push(second);
+    journal.finish_search(&outcome).unwrap();
+    Folder::at(&results.join(key))
+}
+
 fn samples(journal: &mut Journal, outcome: &SearchOutcome) {
     let winner = outcome.sizes.iter().flat_map(|s| &s.cells).find(|c| c.cell == cell());
     let winner = winner.and_then(|c| c.winner.as_ref()).map(|w| Subject::Variant(w.variant));

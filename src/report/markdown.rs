@@ -7,6 +7,9 @@ use super::text::fold;
 /// Letters of a line of text.
 const WIDTH: usize = 90;
 
+/// Letters of a line of a column that may be broken.
+const FOLDED: usize = 60;
+
 /// The document.
 pub(super) fn markdown(document: &Document) -> String {
     let mut out = format!("# {}\n", document.title);
@@ -94,10 +97,27 @@ fn place(entry: &Entry) -> String {
     }
 }
 
+/// A row as lines: long texts of columns that may be broken go on in further rows.
+fn lines(table: &Table, row: &[Entry]) -> Vec<Vec<String>> {
+    let broken: Vec<Vec<Entry>> = row
+        .iter()
+        .zip(&table.columns)
+        .map(|(entry, column)| match column.folds {
+            false => vec![entry.clone()],
+            true => fold(&entry.text, FOLDED, 0)
+                .lines()
+                .map(|line| Entry { text: line.into(), ..entry.clone() })
+                .collect(),
+        })
+        .collect();
+    let height = broken.iter().map(Vec::len).max().unwrap_or(1);
+    let at = |line: usize| broken.iter().map(move |c| c.get(line).map_or(String::new(), place));
+    (0..height).map(|line| at(line).collect()).collect()
+}
+
 fn rows(table: &Table, out: &mut String) {
     let head: Vec<String> = table.columns.iter().map(|c| escaped(&c.name)).collect();
-    let body: Vec<Vec<String>> =
-        table.rows.iter().map(|row| row.iter().map(place).collect()).collect();
+    let body: Vec<Vec<String>> = table.rows.iter().flat_map(|row| lines(table, row)).collect();
     let width = |column: usize| {
         let of = |row: &Vec<String>| row.get(column).map_or(0, |t| t.chars().count());
         body.iter().map(of).chain([of(&head), 3]).max().unwrap_or(3)

@@ -6,7 +6,7 @@ use std::fs;
 use tempfile::TempDir;
 
 use super::document::document;
-use super::fixture::{cell, folder, id};
+use super::fixture::{cell, distances, folder, id};
 use super::folders::{Form, folders};
 use super::gather::{Depth, gather, gather_over};
 use super::html::html;
@@ -254,6 +254,17 @@ fn curves_go_through_the_winner() {
     assert_eq!((map.x.key.as_str(), map.y.key.as_str()), ("unroll", "align"));
     assert_eq!(map.cells.len(), 30);
     assert_eq!(map.candidates, 30);
+}
+
+#[test]
+fn an_axis_that_the_winner_lacks_goes_through_a_finalist() {
+    let dir = TempDir::new().unwrap();
+    let one = distances(dir.path(), "amd-1");
+    let found = gather(&one, Depth::Everything).unwrap();
+    let details = found.ops[0].details.iter().find(|d| d.cell == cell()).unwrap();
+    let distance = details.curves.iter().find(|c| c.key == "distance").unwrap();
+    assert_eq!(distance.anchor, id("zero/ymm/u4/a64/pf-t0@256"));
+    assert_eq!(distance.points.len(), 5);
 }
 
 #[test]

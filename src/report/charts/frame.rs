@@ -319,6 +319,6 @@ pub(super) fn linear(title: &str, from: f64, to: f64, most: usize) -> Scale {
 
 /// Every how many of `count` words there is room for: a word of `letters` in `pixels`.
 pub(super) fn every(count: usize, letters: usize, pixels: i32) -> usize {
-    let room = pixels as f64 / (letters.max(1) as f64 * f64::from(LETTERS) * 0.62 + 8.0);
+    let room = pixels as f64 / (letters.max(1) as f64 * f64::from(LETTERS) * 0.6 + 5.0);
     [1, 2, 4, 8, 16, 32, 64].into_iter().find(|e| count as f64 / *e as f64 <= room).unwrap_or(128)
 }

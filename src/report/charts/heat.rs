@@ -29,7 +29,7 @@ pub(in crate::report) fn broad(map: &Map) -> bool {
 pub(in crate::report) fn heat(title: &str, map: &Map) -> String {
     let (columns, rows) = (map.x.values.len() as i32, map.y.values.len() as i32);
     let widest = |words: &[String]| words.iter().map(|w| w.chars().count()).max().unwrap_or(1);
-    let left = 26 + (widest(&map.y.values) as i32 * LETTERS * 3 / 5).max(24);
+    let left = 36 + (widest(&map.y.values) as i32 * LETTERS * 3 / 5).max(24);
     let wide = Frame::default().width - left - 10;
     let cell = (wide / columns.max(1)).clamp(NARROW, CELL.0);
     let frame = Frame {

@@ -26,6 +26,7 @@ pub(in crate::report) fn breed(hosts: &[HostResults]) -> Option<Section> {
     Some(Section {
         id: "breed".into(),
         title: "Best of the breed".into(),
+        short: "Best of the breed".into(),
         level: 2,
         folds: None,
         blocks,

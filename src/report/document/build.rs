@@ -39,6 +39,7 @@ fn of_host(found: &HostResults, index: usize) -> Section {
     let ops = found.ops.iter().map(|op| of_op(found, op, &id));
     Section {
         title: format!("Host {}", found.key),
+        short: format!("Host {}", found.key),
         level: 2,
         blocks: host::about(found),
         sections: ops.collect(),
@@ -79,6 +80,7 @@ fn of_op(found: &HostResults, op: &OpResults, host: &str) -> Section {
     sections.extend(listings(op, &id));
     Section {
         title: format!("{}: {}", op.op, sizes_word(op)),
+        short: format!("{}: {}", op.op, sizes_word(op)),
         level: 3,
         id,
         blocks,
@@ -123,6 +125,7 @@ fn of_size(op: &OpResults, size: u64, op_id: &str, open: bool) -> Option<Section
     Some(Section {
         id: format!("{op_id}-{size}"),
         title: format!("{} of {} bytes in detail", op.op, human_size(size)),
+        short: human_size(size),
         level: 4,
         folds: Some(open),
         blocks,
@@ -166,6 +169,7 @@ fn listings(op: &OpResults, op_id: &str) -> Option<Section> {
     (!blocks.is_empty()).then(|| Section {
         id: format!("{op_id}-listings"),
         title: format!("Listings of {}", op.op),
+        short: "listings".into(),
         level: 4,
         folds: None,
         blocks,

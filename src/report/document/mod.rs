@@ -32,6 +32,8 @@ pub(super) struct Section {
     pub(super) id: String,
     /// Heading.
     pub(super) title: String,
+    /// What the contents call it.
+    pub(super) short: String,
     /// 2 for the parts of the document, 3 for parts of these, and so on.
     pub(super) level: u8,
     /// Whether it may be folded away, and then whether it begins open.

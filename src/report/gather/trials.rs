@@ -80,15 +80,16 @@ struct CellFold {
     cell: Cell,
     candidates: u64,
     pairs: Pairs,
-    /// Curves go through this loop: the winner; `None` where nothing was decided.
-    anchor: Option<Neighbours>,
+    /// Curves go through these loops: the winner, then the other finalists, for axes that do
+    /// not apply to it; none where nothing was decided.
+    anchors: Vec<Neighbours>,
     measured: HashMap<Variant, Measured>,
 }
 
 /// Folds trials one by one.
 pub(super) struct TrialFold<'a> {
     words: Words<'a>,
-    winners: HashMap<(&'a str, Cell), Variant>,
+    finalists: HashMap<(&'a str, Cell), Vec<Variant>>,
     runs: Vec<String>,
     folds: Vec<CellFold>,
     places: HashMap<(usize, Cell), usize>,
@@ -98,18 +99,24 @@ pub(super) struct TrialFold<'a> {
 impl<'a> TrialFold<'a> {
     /// `finished`: the runs whose winners the curves go through.
     pub(super) fn new(axes: &'a [Axis], finished: &'a [RecordedRun]) -> TrialFold<'a> {
-        let mut winners = HashMap::new();
+        let mut finalists = HashMap::new();
         for run in finished {
             let sizes = run.outcome.iter().flat_map(|o| &o.sizes);
             for found in sizes.flat_map(|s| &s.cells) {
-                if let Some(winner) = &found.winner {
-                    winners.insert((run.run.as_str(), found.cell), winner.variant);
+                let winner = found.winner.iter().map(|w| w.variant);
+                let others = found.standings.iter().map(|s| s.timed.variant);
+                let mut loops: Vec<Variant> = winner.collect();
+                for other in others {
+                    if !loops.contains(&other) {
+                        loops.push(other);
+                    }
                 }
+                finalists.insert((run.run.as_str(), found.cell), loops);
             }
         }
         TrialFold {
             words: Words::new(axes),
-            winners,
+            finalists,
             runs: Vec::new(),
             folds: Vec::new(),
             places: HashMap::new(),
@@ -154,17 +161,18 @@ impl<'a> TrialFold<'a> {
         if let Some(place) = self.places.get(&(index, cell)) {
             return *place;
         }
-        let winner = self.winners.get(&(run, cell));
-        let anchor = winner.map(|winner| Neighbours::of(*winner, self.words.axes()));
+        let finalists = self.finalists.get(&(run, cell)).map_or(&[][..], Vec::as_slice);
+        let axes = self.words.axes();
+        let anchors = finalists.iter().map(|finalist| Neighbours::of(*finalist, axes)).collect();
         let mut fold = CellFold {
             run: index,
             cell,
             candidates: 0,
             pairs: Pairs::default(),
-            anchor: None,
+            anchors: Vec::new(),
             measured: HashMap::new(),
         };
-        fold.follow(anchor);
+        fold.follow(anchors);
         self.folds.push(fold);
         self.places.insert((index, cell), self.folds.len() - 1);
         self.folds.len() - 1
@@ -236,17 +244,17 @@ impl<'a> TrialFold<'a> {
 }
 
 impl CellFold {
-    /// Makes room for the neighbours of the winner: only they are remembered.
-    fn follow(&mut self, anchor: Option<Neighbours>) {
-        for variant in anchor.iter().flat_map(Neighbours::variants) {
+    /// Makes room for the neighbours of the finalists: only they are remembered.
+    fn follow(&mut self, anchors: Vec<Neighbours>) {
+        for variant in anchors.iter().flat_map(Neighbours::variants) {
             let nothing = Measured { samples: 0, figure: f64::NAN, ci: (f64::NAN, f64::NAN) };
             self.measured.insert(variant, nothing);
         }
-        self.anchor = anchor;
+        self.anchors = anchors;
     }
 
     fn remember(&mut self, variant: Variant, measured: Measured) {
-        let named = self.anchor.is_none() && self.measured.len() < NAMED;
+        let named = self.anchors.is_empty() && self.measured.len() < NAMED;
         match self.measured.get_mut(&variant) {
             Some(before) if measured.samples >= before.samples => *before = measured,
             Some(_) => {}
@@ -260,17 +268,24 @@ impl CellFold {
     fn curves(&self, axes: &[Axis], run: &str) -> Vec<Curve> {
         let measured: HashMap<Variant, Measured> =
             self.measured.iter().filter(|(_, m)| m.samples > 0).map(|(v, m)| (*v, *m)).collect();
-        match &self.anchor {
-            Some(anchor) => anchor.curves(axes, run, &measured),
-            None => {
-                let by_figure = |a: &(&Variant, &Measured), b: &(&Variant, &Measured)| {
-                    a.1.figure.total_cmp(&b.1.figure).then(b.0.cmp(a.0))
-                };
-                let best = measured.iter().max_by(by_figure);
-                best.map(|(best, _)| Neighbours::of(*best, axes).curves(axes, run, &measured))
-                    .unwrap_or_default()
+        if self.anchors.is_empty() {
+            let by_figure = |a: &(&Variant, &Measured), b: &(&Variant, &Measured)| {
+                a.1.figure.total_cmp(&b.1.figure).then(b.0.cmp(a.0))
+            };
+            let best = measured.iter().max_by(by_figure);
+            let curves =
+                best.map(|(best, _)| Neighbours::of(*best, axes).curves(axes, run, &measured));
+            return curves.unwrap_or_default();
+        }
+        let mut curves: Vec<Curve> = Vec::new();
+        for anchor in &self.anchors {
+            for curve in anchor.curves(axes, run, &measured) {
+                if curves.iter().all(|c| c.key != curve.key) {
+                    curves.push(curve);
+                }
             }
         }
+        curves
     }
 }
 
