@@ -27,7 +27,11 @@ pub(super) fn markdown(document: &Document) -> String {
     out
 }
 
+/// What is folded away on the page is left out: a mail is read from one end to the other.
 fn section(part: &Section, out: &mut String) {
+    if part.folds == Some(false) {
+        return;
+    }
     let marks = "#".repeat(usize::from(part.level));
     out.push_str(&format!("\n{marks} {}\n", part.title));
     for block in &part.blocks {
@@ -69,6 +73,10 @@ fn write(block: &Block, out: &mut String) {
                 let line = format!("- {}: {}", figure.title, escaped(&figure.caption));
                 out.push_str(&format!("{}\n", fold(&line, WIDTH, 2)));
             }
+        }
+        Block::Listing { title, open: false, .. } => {
+            let id = title.split(':').next().unwrap_or_default();
+            out.push_str(&format!("`{title}`; its listing: `looptune show {id}`\n"));
         }
         Block::Listing { title, text, .. } => {
             out.push_str(&format!("`{title}`\n\n```\n{}\n```\n", text.trim_end()));
