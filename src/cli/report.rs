@@ -1,43 +1,101 @@
-//! `looptune report`: recorded results as tables.
+//! `looptune report`: recorded results as tables, as a page, as rows.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
-use crate::report;
+use super::exit::usage;
+use crate::report::{Form, folders};
 use crate::results::{Folder, hosts};
 
 /// Recorded results as tables.
 #[derive(Clone, Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    looptune report\n  \
+    looptune report -o report.html\n  \
+    looptune report results/amd-25-1-1-047f39 results/intel-6-143-8-5fc2a1 --format md")]
 pub struct ReportArgs {
     /// Folders of a host, or of several; all of --results when none is given
     folders: Vec<PathBuf>,
     /// Where results are kept
     #[arg(long, value_name = "DIR", default_value = "results")]
     results: PathBuf,
+    /// File to write instead of stdout; its ending says the form: html, md, csv, txt
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Form: plain, md, csv or html [default: as FILE ends, else plain]
+    #[arg(long, value_parser = form)]
+    format: Option<Form>,
+}
+
+fn form(text: &str) -> Result<Form, String> {
+    Form::from_word(text).ok_or_else(|| {
+        let forms: Vec<&str> = Form::ALL.iter().map(|f| f.word()).collect();
+        format!("`{text}` is no form; forms are {}", forms.join(" "))
+    })
+}
+
+/// The form that a file's ending says; `None` for an ending that says none.
+fn ending(path: &Path) -> Option<Form> {
+    match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+        "html" | "htm" => Some(Form::Html),
+        "md" | "markdown" => Some(Form::Markdown),
+        "csv" => Some(Form::Csv),
+        "txt" => Some(Form::Plain),
+        _ => None,
+    }
 }
 
 impl ReportArgs {
-    /// Writes the tables of every folder.
+    /// Writes the report of every folder.
     ///
     /// # Errors
-    /// Where a folder holds no results or cannot be read.
+    /// Where a folder holds no results or cannot be read, and where the file's ending and
+    /// the form contradict each other.
     pub fn run(&self, out: &mut dyn Write) -> anyhow::Result<()> {
+        let form = self.form()?;
         let asked = if self.folders.is_empty() {
             std::slice::from_ref(&self.results)
         } else {
             &self.folders
         };
-        for (i, path) in asked.iter().enumerate() {
-            for (j, folder) in folders_at(path)?.iter().enumerate() {
-                if i + j > 0 {
-                    writeln!(out)?;
-                }
-                write!(out, "{}", report::plain(folder)?)?;
+        let mut found = Vec::new();
+        for path in asked {
+            found.extend(folders_at(path)?);
+        }
+        let text = folders(&found, form)?;
+        match &self.output {
+            None => {
+                out.write_all(text.as_bytes())
+                    .and_then(|()| out.flush())
+                    .context("the report cannot be written")?;
+            }
+            Some(path) => {
+                std::fs::write(path, text)
+                    .with_context(|| format!("{} cannot be written", path.display()))?;
+                eprintln!("{}", path.display());
             }
         }
-        out.flush().context("the tables cannot be written")
+        Ok(())
+    }
+
+    fn form(&self) -> anyhow::Result<Form> {
+        let Some(path) = &self.output else { return Ok(self.format.unwrap_or(Form::Plain)) };
+        match (ending(path), self.format) {
+            (Some(said), Some(asked)) if said != asked => usage(format!(
+                "{} ends as {said}, but --format says {asked}; leave --format out, or name the \
+                 file otherwise",
+                path.display()
+            )),
+            (_, Some(asked)) => Ok(asked),
+            (Some(said), None) => Ok(said),
+            (None, None) => usage(format!(
+                "the ending of {} says no form; end it in .html, .md, .csv or .txt, or add \
+                 --format",
+                path.display()
+            )),
+        }
     }
 }
 
@@ -63,4 +121,28 @@ fn folders_at(path: &Path) -> anyhow::Result<Vec<Folder>> {
          looptune search --op zero --size 4096",
         path.display()
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn args(output: Option<&str>, format: Option<Form>) -> ReportArgs {
+        let output = output.map(PathBuf::from);
+        ReportArgs { folders: Vec::new(), results: "results".into(), output, format }
+    }
+
+    #[test]
+    fn the_form_is_said_once() {
+        assert_eq!(args(None, None).form().unwrap(), Form::Plain);
+        assert_eq!(args(None, Some(Form::Csv)).form().unwrap(), Form::Csv);
+        assert_eq!(args(Some("a/x.HTML"), None).form().unwrap(), Form::Html);
+        assert_eq!(args(Some("x.md"), Some(Form::Markdown)).form().unwrap(), Form::Markdown);
+        assert_eq!(args(Some("x"), Some(Form::Html)).form().unwrap(), Form::Html);
+        let both = args(Some("x.html"), Some(Form::Csv)).form().unwrap_err();
+        assert!(both.to_string().contains("x.html ends as html, but --format says csv"));
+        let none = args(Some("x.pdf"), None).form().unwrap_err();
+        assert!(none.to_string().contains("says no form"));
+        assert!(form("pdf").unwrap_err().contains("plain md csv html"));
+    }
 }

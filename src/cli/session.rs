@@ -8,10 +8,9 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 
 use super::exit::usage;
-use crate::host::{Feature, Host};
-use crate::report::{Facts, Limit};
+use crate::host::Host;
+use crate::report::Facts;
 use crate::subject::Op;
-use crate::units::human_size;
 use crate::worker::{Client, ClientOptions};
 
 /// The host and a worker on it.
@@ -51,28 +50,7 @@ impl Session {
 
     /// What a report says of host and command.
     pub(super) fn facts(&self, op: Op) -> Facts {
-        let host = &self.host;
-        // The limit of the widest store that this host has, whatever a loop uses: the share
-        // of it is what a better loop could still gain.
-        let widest = [(Feature::Avx512f, 64), (Feature::Avx, 32), (Feature::Sse2, 16)];
-        let widest = widest.iter().find(|(f, _)| host.usable.contains(*f)).map_or(8, |w| w.1);
-        let port = match op {
-            Op::Zero => host.store_limit(widest),
-            Op::Copy => host.copy_limit(widest),
-        };
-        Facts {
-            command: command_line(),
-            host_key: host.key.clone(),
-            cpu: host.cpu.brand.clone(),
-            features: host.usable.iter().map(|f| f.word().to_string()).collect(),
-            libc: host.conditions.clib.glibc.as_ref().map(|v| {
-                match host.conditions.clib.nt_threshold {
-                    Some(bytes) => format!("glibc {v} (non-temporal from {})", human_size(bytes)),
-                    None => format!("glibc {v}"),
-                }
-            }),
-            limit: Some(Limit { bytes_per_cycle: port.bytes_per_cycle, why: port.why }),
-        }
+        Facts::of(&self.host, op, command_line())
     }
 }
 

@@ -2,20 +2,32 @@
 //! the tables of recorded folders. Everything fits 100 columns.
 
 mod bench;
+mod charts;
+mod document;
 mod facts;
+mod folders;
+mod gather;
 mod grid;
+mod html;
 mod json;
+mod markdown;
 mod page;
 mod plain;
+mod rows;
 mod size;
 mod sizes;
 mod text;
 
 pub use bench::{BenchCell, bench, bench_json};
 pub use facts::{Facts, Limit};
+pub use folders::{Form, ReportError, folders};
 pub use json::outcome_json;
 pub use page::outcome;
 pub use plain::plain;
 
 #[cfg(test)]
+mod fixture;
+#[cfg(test)]
 mod sample;
+#[cfg(test)]
+mod tests;

@@ -1,11 +1,14 @@
 //! The tables of a recorded folder.
 
+use super::document::{Place, STAR, choices, places};
 use super::facts::Facts;
+use super::gather::{HostResults, decided};
+use super::grid::{Grid, Side, WIDTH};
 use super::page::tables;
-use super::text::{count, fold};
-use crate::results::{Folder, RecordedRun, ResultsError};
-use crate::search::{SearchOutcome, SizeOutcome};
-use crate::subject::Op;
+use super::text::{NONE, count, fold, fold_id, percent, state};
+use crate::results::{Folder, ResultsError};
+use crate::subject::{Op, Variant};
+use crate::units::{human_ns, human_size};
 
 /// The newest finished result of every op and size of a folder, as tables, and what could
 /// not be read.
@@ -32,44 +35,22 @@ pub fn plain(folder: &Folder) -> Result<String, ResultsError> {
     ));
     let mut found_any = false;
     for op in Op::ALL {
-        let (merged, sources) = newest(&decisions.rows, *op);
-        if merged.sizes.is_empty() {
+        let merged = decided(&decisions.rows, *op);
+        if merged.outcome.sizes.is_empty() {
             continue;
         }
         found_any = true;
-        text.push_str(&format!("{op}, from {}\n\n", sources.join(", ")));
-        text.push_str(&tables(&merged, &Facts::default()));
+        text.push_str(&format!("{op}, from {}\n\n", merged.sources().join(", ")));
+        text.push_str(&tables(&merged.outcome, &Facts::default()));
     }
     if !found_any {
         text.push_str(&nothing_finished(folder)?);
     }
     for warning in runs.warnings.iter().chain(&decisions.warnings) {
-        text.push_str(&fold(&format!("! {warning}"), usize::from(super::grid::WIDTH), 2));
+        text.push_str(&fold(&format!("! {warning}"), usize::from(WIDTH), 2));
         text.push('\n');
     }
     Ok(text)
-}
-
-/// For each size of an op the newest outcome of those with the most cells, ascending, and the
-/// runs they are of.
-fn newest(runs: &[RecordedRun], op: Op) -> (SearchOutcome, Vec<String>) {
-    let mut sizes: Vec<(&str, &SizeOutcome)> = Vec::new();
-    for run in runs.iter().rev() {
-        let Some(outcome) = run.outcome.as_ref().filter(|o| o.op == op) else { continue };
-        for size in &outcome.sizes {
-            match sizes.iter_mut().find(|(_, s)| s.size == size.size) {
-                Some(best) if size.cells.len() > best.1.cells.len() => *best = (&run.run, size),
-                Some(_) => {}
-                None => sizes.push((&run.run, size)),
-            }
-        }
-    }
-    sizes.sort_by_key(|(_, size)| size.size);
-    let mut sources: Vec<String> = sizes.iter().map(|(run, _)| (*run).to_string()).collect();
-    sources.sort();
-    sources.dedup();
-    let sizes = sizes.into_iter().map(|(_, size)| size.clone()).collect();
-    (SearchOutcome { op, seed: 0, seconds: 0.0, sizes, warnings: Vec::new() }, sources)
 }
 
 /// What there is where no search came to its end.
@@ -82,8 +63,67 @@ fn nothing_finished(folder: &Folder) -> Result<String, ResultsError> {
         count(timed as u64),
     );
     for warning in &trials.warnings {
-        text.push_str(&fold(&format!("! {warning}"), usize::from(super::grid::WIDTH), 2));
+        text.push_str(&fold(&format!("! {warning}"), usize::from(WIDTH), 2));
         text.push('\n');
     }
     Ok(text)
+}
+
+/// Several hosts side by side: winners of each size and state, and the loops for all states.
+pub(super) fn side_by_side(hosts: &[HostResults]) -> String {
+    let width = (usize::from(WIDTH) - 24) / hosts.len().max(1) - 2;
+    let short = |variant: &Variant| {
+        let id = variant.to_string();
+        let op = format!("{}/", variant.op);
+        fold_id(id.strip_prefix(&op).unwrap_or(&id), width)
+    };
+    let star = |best: bool| if best { format!("{STAR} ") } else { String::new() };
+    let mut text = String::new();
+    for op in Op::ALL {
+        let (places, choices) = (places(hosts, *op), choices(hosts, *op));
+        if places.is_empty() {
+            continue;
+        }
+        text.push_str(&format!("{op}: best of the breed\n\n"));
+        let mut columns = vec![("size", Side::Right), ("state", Side::Left)];
+        columns.extend(hosts.iter().map(|h| (h.key.as_str(), Side::Left)));
+        let mut grid = Grid::new(&columns);
+        for (cell, places) in places {
+            let mut row = vec![human_size(cell.size), state(&cell)];
+            row.extend(places.iter().map(|place| match place {
+                None => NONE.into(),
+                Some(Place { timed, best_time, best_cycles }) => format!(
+                    "{}\n{}{}, {}{:.1} B/cycle",
+                    short(&timed.variant),
+                    star(*best_time),
+                    human_ns(timed.ns),
+                    star(*best_cycles),
+                    timed.bytes_per_cycle
+                ),
+            }));
+            grid.row(row);
+        }
+        text.push_str(&grid.text());
+        columns[1] = ("worst regret of", Side::Left);
+        let mut grid = Grid::new(&columns);
+        for (size, choices) in choices {
+            let mut row = vec![human_size(size), "robust".into()];
+            row.extend(choices.iter().map(|choice| match choice {
+                None => NONE.into(),
+                Some((robust, best)) => format!(
+                    "{}\n{}{}",
+                    short(&robust.variant),
+                    star(*best),
+                    percent(robust.max_regret)
+                ),
+            }));
+            grid.row(row);
+        }
+        text.push('\n');
+        text.push_str(&grid.text());
+        let note =
+            format!("{STAR} the best of a row, and what its interval does not tell apart from it.");
+        text.push_str(&format!("\n{note}\n\n"));
+    }
+    text
 }

@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 use super::decision::{RecordedRun, read_decisions};
 use super::error::ResultsError;
 use super::run::{RunInfo, read_commands};
+use super::sample::{RecordedSample, each_sample};
 use super::table::Read;
-use super::trial::{RecordedTrial, read_trials};
+use super::trial::{RecordedTrial, each_trial, read_trials};
+use crate::host::Host;
 use crate::units::read_regular;
 
 pub(super) const TRIALS: &str = "trials.csv";
@@ -115,6 +117,43 @@ impl Folder {
     /// Where the file exists and cannot be read.
     pub fn trials(&self) -> Result<Read<RecordedTrial>, ResultsError> {
         read_trials(&self.path.join(TRIALS))
+    }
+
+    /// Hands on every trial, oldest first, without holding them all; gives back the warnings.
+    ///
+    /// # Errors
+    /// Where the file exists and cannot be read.
+    pub fn each_trial(&self, each: impl FnMut(RecordedTrial)) -> Result<Vec<String>, ResultsError> {
+        each_trial(&self.path.join(TRIALS), each)
+    }
+
+    /// Hands on every raw sample, oldest first, without holding them all; gives back the
+    /// warnings.
+    ///
+    /// # Errors
+    /// Where the file exists and cannot be read.
+    pub fn each_sample(
+        &self,
+        each: impl FnMut(RecordedSample),
+    ) -> Result<Vec<String>, ResultsError> {
+        each_sample(&self.path.join(SAMPLES), each)
+    }
+
+    /// The host, as last recorded; `None` where no facts are kept.
+    ///
+    /// # Errors
+    /// Why the facts that are kept cannot be understood, for people.
+    pub fn host(&self) -> Result<Option<Host>, String> {
+        let path = self.path.join(HOST);
+        let unclear = |why: String| {
+            let why = why.lines().next().unwrap_or_default().to_string();
+            format!("{}: the facts of the host are damaged: {why}", path.display())
+        };
+        match std::fs::read_to_string(&path) {
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(e) => Err(unclear(e.to_string())),
+            Ok(text) => toml::from_str(&text).map(Some).map_err(|e| unclear(e.message().into())),
+        }
     }
 
     /// The host's facts, as last recorded; empty where none are kept or they are damaged.

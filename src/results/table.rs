@@ -44,12 +44,30 @@ impl<T> Default for Read<T> {
 /// Only where the file exists and cannot be read at all.
 pub(super) fn read_table<W, T>(
     path: &Path,
-    mut convert: impl FnMut(W) -> Result<T, String>,
+    convert: impl FnMut(W) -> Result<T, String>,
 ) -> Result<Read<T>, ResultsError>
 where
     W: DeserializeOwned,
 {
-    let mut read = Read::default();
+    let mut rows = Vec::new();
+    let warnings = each_row(path, convert, |row| rows.push(row))?;
+    Ok(Read { rows, warnings })
+}
+
+/// Reads a table as [`read_table`] does, row by row, for files that are too large to hold.
+/// Gives back the warnings.
+///
+/// # Errors
+/// Only where the file exists and cannot be read at all.
+pub(super) fn each_row<W, T>(
+    path: &Path,
+    mut convert: impl FnMut(W) -> Result<T, String>,
+    mut each: impl FnMut(T),
+) -> Result<Vec<String>, ResultsError>
+where
+    W: DeserializeOwned,
+{
+    let mut warnings = Vec::new();
     let mut untold = 0;
     let mut header: Option<csv::StringRecord> = None;
     each_line(path, |number, line, whole| {
@@ -61,16 +79,16 @@ where
             Err("the line was cut off and is dropped".into())
         };
         match parsed {
-            Ok(Some(value)) => read.rows.push(value),
+            Ok(Some(value)) => each(value),
             Ok(None) => {}
-            Err(_) if read.warnings.len() == MAX_WARNINGS => untold += 1,
-            Err(why) => read.warnings.push(format!("{}:{number}: {why}", path.display())),
+            Err(_) if warnings.len() == MAX_WARNINGS => untold += 1,
+            Err(why) => warnings.push(format!("{}:{number}: {why}", path.display())),
         }
     })?;
     if untold > 0 {
-        read.warnings.push(format!("{}: {untold} more lines like that", path.display()));
+        warnings.push(format!("{}: {untold} more lines like that", path.display()));
     }
-    Ok(read)
+    Ok(warnings)
 }
 
 /// Understands one whole line: a row, or a header (`None`).

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::error::ResultsError;
-use super::table::{Read, one_line, read_table};
+use super::table::{Read, each_row, one_line, read_table};
 use super::wire::{CellText, SampleRow, TrialRow, word};
 use crate::subject::{Cell, Placement, Subject};
 use crate::trial::{Phase, Role, Sample, Summary, Trial};
@@ -50,6 +50,18 @@ pub struct RecordedTrial {
 /// Only where the file exists and cannot be read at all.
 pub fn read_trials(path: &Path) -> Result<Read<RecordedTrial>, ResultsError> {
     read_table(path, recorded)
+}
+
+/// Reads a `trials.csv` row by row, for files that are too large to hold; gives back the
+/// warnings.
+///
+/// # Errors
+/// Only where the file exists and cannot be read at all.
+pub fn each_trial(
+    path: &Path,
+    each: impl FnMut(RecordedTrial),
+) -> Result<Vec<String>, ResultsError> {
+    each_row(path, recorded, each)
 }
 
 fn recorded(row: TrialRow) -> Result<RecordedTrial, String> {

@@ -1,0 +1,182 @@
+//! From what was gathered to sections.
+
+use super::super::gather::{Details, HostResults, OpResults};
+use super::{Block, Document, Section, breed, figures, host, tables};
+use crate::encode::compile;
+use crate::print::listing;
+use crate::search::SizeOutcome;
+use crate::subject::{Cell, Variant};
+use crate::units::human_size;
+
+/// Sizes whose details are open from the beginning.
+const OPEN: usize = 1;
+
+/// A report on some hosts.
+pub(in crate::report) fn document(hosts: &[HostResults]) -> Document {
+    let mut ops: Vec<&str> = Vec::new();
+    for op in hosts.iter().flat_map(|h| &h.ops) {
+        if !ops.contains(&op.op.word()) {
+            ops.push(op.op.word());
+        }
+    }
+    let of = match hosts {
+        [one] => one.host.as_ref().map_or(one.key.clone(), |h| h.cpu.brand.clone()),
+        several => format!("{} hosts", several.len()),
+    };
+    let what = if ops.is_empty() { "nothing yet".into() } else { ops.join(" and ") };
+    let mut sections = Vec::new();
+    sections.extend(breed(hosts));
+    sections.extend(hosts.iter().enumerate().map(|(i, h)| of_host(h, i)));
+    Document {
+        title: format!("Loops for {what} on {of}"),
+        sections,
+        version: env!("CARGO_PKG_VERSION").into(),
+    }
+}
+
+fn of_host(found: &HostResults, index: usize) -> Section {
+    let id = format!("host{index}");
+    let ops = found.ops.iter().map(|op| of_op(found, op, &id));
+    Section {
+        title: format!("Host {}", found.key),
+        short: format!("Host {}", found.key),
+        level: 2,
+        blocks: host::about(found),
+        sections: ops.collect(),
+        id,
+        ..Section::default()
+    }
+}
+
+fn of_op(found: &HostResults, op: &OpResults, host: &str) -> Section {
+    let id = format!("{host}-{}", op.op);
+    let limit = host::limit(found, op.op);
+    let mut blocks = Vec::new();
+    let sizes = &op.outcome().sizes;
+    if sizes.is_empty() {
+        let text = "No search of this came to its end: what follows is what its trials say.";
+        blocks.push(Block::Warning { text: text.into() });
+    } else {
+        let text = format!("From {}.", op.decided.sources().join(", "));
+        blocks.push(Block::Text { text });
+    }
+    if let Some(limit) = &limit {
+        let text = format!("Limit: {:.0} bytes a cycle; {}.", limit.bytes_per_cycle, limit.why);
+        blocks.push(Block::Text { text });
+    }
+    let warnings = op.outcome().warnings.iter();
+    blocks.extend(warnings.map(|text| Block::Warning { text: text.clone() }));
+    blocks.extend(figures::overview(found, op, limit.as_ref()));
+    blocks.extend(tables::robust(op.outcome()));
+    blocks.extend(tables::winners(op.outcome(), limit.as_ref()));
+    blocks.extend(tables::baselines(op.outcome()));
+    blocks.extend(tables::ties(op.outcome()));
+    blocks.extend(tables::absent(op.outcome()));
+    let mut sections = Vec::new();
+    for size in details_by_size(op) {
+        let open = sections.len() < OPEN;
+        sections.extend(of_size(op, size, &id, open));
+    }
+    sections.extend(listings(op, &id));
+    Section {
+        title: format!("{}: {}", op.op, sizes_word(op)),
+        short: format!("{}: {}", op.op, sizes_word(op)),
+        level: 3,
+        id,
+        blocks,
+        sections,
+        folds: None,
+    }
+}
+
+fn sizes_word(op: &OpResults) -> String {
+    let mut sizes: Vec<u64> = op.outcome().sizes.iter().map(|s| s.size).collect();
+    if sizes.is_empty() {
+        sizes = op.details.iter().map(|d| d.cell.size).collect();
+        sizes.dedup();
+    }
+    match sizes.as_slice() {
+        [] => "no size".into(),
+        [one] => format!("{} bytes", human_size(*one)),
+        [first, .., last] => {
+            format!("{} sizes, {} to {} bytes", sizes.len(), human_size(*first), human_size(*last))
+        }
+    }
+}
+
+/// Every size that something is known of, ascending.
+fn details_by_size(op: &OpResults) -> Vec<u64> {
+    let mut sizes: Vec<u64> = op.details.iter().map(|d| d.cell.size).collect();
+    sizes.extend(op.outcome().sizes.iter().map(|s| s.size));
+    sizes.sort_unstable();
+    sizes.dedup();
+    sizes
+}
+
+fn of_size(op: &OpResults, size: u64, op_id: &str, open: bool) -> Option<Section> {
+    let outcome: Option<&SizeOutcome> = op.outcome().sizes.iter().find(|s| s.size == size);
+    let details: Vec<&Details> = op.details.iter().filter(|d| d.cell.size == size).collect();
+    let mut blocks = Vec::new();
+    blocks.extend(outcome.and_then(tables::regrets));
+    blocks.extend(figures::of_size(op.outcome(), &details));
+    if blocks.is_empty() {
+        return None;
+    }
+    Some(Section {
+        id: format!("{op_id}-{size}"),
+        title: format!("{} of {} bytes in detail", op.op, human_size(size)),
+        short: human_size(size),
+        level: 4,
+        folds: Some(open),
+        blocks,
+        sections: Vec::new(),
+    })
+}
+
+/// The loops to use: the robust choice and the winners of a single size, the robust choices
+/// of many.
+fn listings(op: &OpResults, op_id: &str) -> Option<Section> {
+    let sizes = &op.outcome().sizes;
+    let mut loops: Vec<(Variant, Vec<String>)> = Vec::new();
+    let mut add = |variant: Variant, what: String| match loops.iter_mut().find(|l| l.0 == variant) {
+        Some((_, whats)) => whats.push(what),
+        None => loops.push((variant, vec![what])),
+    };
+    for size in sizes {
+        let bytes = human_size(size.size);
+        if let Some(robust) = &size.robust {
+            add(robust.variant, format!("robust at {bytes}"));
+        }
+        for found in size.cells.iter().filter(|_| sizes.len() == 1) {
+            if let Some(winner) = &found.winner {
+                add(winner.variant, format!("fastest in {}", in_state(&found.cell)));
+            }
+        }
+    }
+    let blocks: Vec<Block> = loops
+        .into_iter()
+        .enumerate()
+        .filter_map(|(i, (variant, whats))| {
+            let code = compile(&variant).ok()?;
+            Some(Block::Listing {
+                id: format!("{op_id}-loop{i}"),
+                title: format!("{variant}: {} bytes; {}", code.bytes.len(), whats.join(", ")),
+                text: listing(&code),
+                open: i == 0,
+            })
+        })
+        .collect();
+    (!blocks.is_empty()).then(|| Section {
+        id: format!("{op_id}-listings"),
+        title: format!("Listings of {}", op.op),
+        short: "listings".into(),
+        level: 4,
+        folds: None,
+        blocks,
+        sections: Vec::new(),
+    })
+}
+
+fn in_state(cell: &Cell) -> String {
+    super::super::text::state(cell)
+}

@@ -1,0 +1,97 @@
+//! Recorded folders for the tests of this module, written by the journal itself.
+
+use std::path::Path;
+
+use super::sample;
+use crate::host::Host;
+use crate::results::{Folder, Journal};
+use crate::search::SearchOutcome;
+use crate::subject::{Baseline, Cell, Drive, Level, Op, State, Subject, Variant};
+use crate::trial::{Clock, Disturbance, Observer, Phase, Role, Sample, Summary, Trial};
+use crate::units::Picos;
+
+/// The cell that trials are of.
+pub(super) fn cell() -> Cell {
+    Cell::new(Op::Zero, 4096, State::both(Level::L1), Drive::Throughput)
+}
+
+/// A folder with a finished search of these sizes.
+pub(super) fn folder(results: &Path, key: &str, sizes: &[u64]) -> Folder {
+    let command = "looptune search --op zero --size 4096 # <b> & \"quotes\"";
+    let tell = |trouble: &crate::results::ResultsError| panic!("{trouble}");
+    let mut journal = Journal::open(results, key, &Host::detect(), 7, command, tell).unwrap();
+    for unroll in [1_u32, 2, 3, 4, 6, 8] {
+        for align in ["", "/a64", "/a64+16", "/a64+32", "/a64+48"] {
+            let token = if unroll == 1 { String::new() } else { format!("/u{unroll}") };
+            let variant = sample::id(&format!("zero/ymm{token}{align}"));
+            let slow = f64::from(unroll.abs_diff(4)) * 3.0 + align.len() as f64;
+            trial(&mut journal, Phase::Screen, Subject::Variant(variant), 42.0 + slow, &[]);
+        }
+    }
+    let outcome = sample::search(sizes);
+    samples(&mut journal, &outcome);
+    journal.finish_search(&outcome).unwrap();
+    Folder::at(&results.join(key))
+}
+
+/// A folder with a search whose winner has no prefetch, but whose second has.
+pub(super) fn distances(results: &Path, key: &str) -> Folder {
+    let mut journal = Journal::open(results, key, &Host::detect(), 7, "looptune", |_| {}).unwrap();
+    for distance in [64, 128, 256, 512, 1024] {
+        let variant = sample::id(&format!("zero/ymm/u4/a64/pf-t0@{distance}"));
+        trial(&mut journal, Phase::Screen, Subject::Variant(variant), 45.0, &[]);
+    }
+    let mut outcome = sample::search(&[4096]);
+    let standings = &mut outcome.sizes[0].cells[0].standings;
+    let mut second = standings[0].clone();
+    second.timed.variant = sample::id("zero/ymm/u4/a64/pf-t0@256");
+    standings.push(second);
+    journal.finish_search(&outcome).unwrap();
+    Folder::at(&results.join(key))
+}
+
+fn samples(journal: &mut Journal, outcome: &SearchOutcome) {
+    let winner = outcome.sizes.iter().flat_map(|s| &s.cells).find(|c| c.cell == cell());
+    let winner = winner.and_then(|c| c.winner.as_ref()).map(|w| Subject::Variant(w.variant));
+    let baselines = Baseline::ALL.iter().map(|b| Subject::Baseline(*b));
+    for (place, subject) in winner.into_iter().chain(baselines).enumerate() {
+        let ticks = |i: u64| 10_000 + 1_000 * place as u64 + 37 * (i % 11);
+        let samples: Vec<Sample> = (0..40)
+            .map(|i| Sample {
+                member: 0,
+                layout: i as u32 / 4,
+                block: i as u32 % 4,
+                ticks: ticks(i),
+                calls: 100,
+                disturbance: Disturbance::default(),
+            })
+            .collect();
+        trial(journal, Phase::Race, subject, 42.0, &samples);
+    }
+}
+
+fn trial(journal: &mut Journal, phase: Phase, subject: Subject, ns: f64, samples: &[Sample]) {
+    let baseline = matches!(subject, Subject::Baseline(_));
+    journal.trial(&Trial {
+        phase,
+        role: if baseline { Role::Baseline } else { Role::Candidate },
+        cell: cell(),
+        subject: &subject,
+        code_bytes: Some(113),
+        fully_verified: false,
+        outcome: Ok(Summary {
+            samples: 3,
+            median: Picos::from_ns(ns),
+            ci: (Picos::from_ns(ns * 0.99), Picos::from_ns(ns * 1.01)),
+            ratio: Some(1.1),
+            bytes_per_cycle: 4096.0 / ns / 3.06,
+        }),
+        samples,
+        clock: Clock { cycles_per_tick: 1.25, ..Clock::default() },
+    });
+}
+
+/// A loop by its id.
+pub(super) fn id(text: &str) -> Variant {
+    sample::id(text)
+}

@@ -1,0 +1,93 @@
+//! The newest of what a folder's finished searches decided.
+
+use crate::results::RecordedRun;
+use crate::search::{CellOutcome, SearchOutcome, SizeOutcome};
+use crate::subject::{Cell, Op, Subject};
+
+/// What the finished searches of an op decided: for each size the newest outcome of those
+/// with the most cells, ascending.
+#[derive(Clone, Debug)]
+pub(in crate::report) struct Decided {
+    /// The sizes, as if one search had found them. Its warnings are those of all its runs.
+    pub(in crate::report) outcome: SearchOutcome,
+    /// The run that each size is of.
+    pub(in crate::report) runs: Vec<String>,
+}
+
+/// What a chart of samples shows: a subject in a cell of a run, by the name it has there.
+pub(super) struct Wanted {
+    pub(super) run: String,
+    pub(super) cell: Cell,
+    pub(super) name: String,
+    pub(super) subject: Subject,
+}
+
+/// Merges the searches of an op; `finished` stands in order of time.
+pub(in crate::report) fn decided(finished: &[RecordedRun], op: Op) -> Decided {
+    let mut sizes: Vec<(&RecordedRun, &SizeOutcome)> = Vec::new();
+    for run in finished.iter().rev() {
+        let Some(outcome) = run.outcome.as_ref().filter(|o| o.op == op) else { continue };
+        for size in &outcome.sizes {
+            match sizes.iter_mut().find(|(_, s)| s.size == size.size) {
+                Some(best) if size.cells.len() > best.1.cells.len() => *best = (run, size),
+                Some(_) => {}
+                None => sizes.push((run, size)),
+            }
+        }
+    }
+    sizes.sort_by_key(|(_, size)| size.size);
+    let runs: Vec<String> = sizes.iter().map(|(run, _)| run.run.clone()).collect();
+    let mut warnings = Vec::new();
+    for run in finished.iter().filter(|run| runs.contains(&run.run)) {
+        for warning in run.outcome.iter().flat_map(|o| &o.warnings) {
+            if !warnings.contains(warning) {
+                warnings.push(warning.clone());
+            }
+        }
+    }
+    let sizes = sizes.into_iter().map(|(_, size)| size.clone()).collect();
+    Decided { outcome: SearchOutcome { op, seed: 0, seconds: 0.0, sizes, warnings }, runs }
+}
+
+impl Decided {
+    /// The runs, each once, by time.
+    pub(in crate::report) fn sources(&self) -> Vec<String> {
+        let mut sources = self.runs.clone();
+        sources.sort();
+        sources.dedup();
+        sources
+    }
+
+    /// Every cell with the run that decided it.
+    pub(in crate::report) fn cells(&self) -> impl Iterator<Item = (&str, &CellOutcome)> {
+        self.outcome
+            .sizes
+            .iter()
+            .zip(&self.runs)
+            .flat_map(|(size, run)| size.cells.iter().map(move |cell| (run.as_str(), cell)))
+    }
+
+    /// Winner and baselines of every cell.
+    pub(super) fn subjects(&self) -> Vec<Wanted> {
+        let mut wanted = Vec::new();
+        for (run, found) in self.cells() {
+            let mut want = |name: &str, subject: Subject| {
+                wanted.push(Wanted {
+                    run: run.into(),
+                    cell: found.cell,
+                    name: name.into(),
+                    subject,
+                });
+            };
+            if let Some(winner) = &found.winner {
+                want("winner", Subject::Variant(winner.variant));
+            }
+            for baseline in &found.baselines {
+                if let Ok(subject) = Subject::parse(&baseline.name) {
+                    want(&baseline.name, subject);
+                }
+            }
+        }
+        wanted
+    }
+}

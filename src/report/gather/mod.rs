@@ -1,0 +1,166 @@
+//! What a folder says, read once and put together for tables and charts. Nothing here draws.
+
+mod curve;
+mod decided;
+mod map;
+mod samples;
+mod trials;
+
+use std::collections::HashMap;
+
+use crate::host::Host;
+use crate::results::{Folder, RecordedRun, ResultsError, RunInfo};
+use crate::search::SearchOutcome;
+use crate::subject::{Cell, Op};
+use crate::template::{AXES, Axis};
+
+pub(super) use curve::{Curve, CurvePoint};
+pub(super) use decided::{Decided, decided};
+pub(super) use map::{Map, MapAxis};
+pub(super) use samples::Distribution;
+use samples::Gathering;
+use trials::TrialFold;
+
+/// How much of a folder is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Depth {
+    /// What was decided: enough for tables.
+    Decisions,
+    /// Trials and raw samples too, for charts.
+    Everything,
+}
+
+/// One host's folder.
+#[derive(Debug, Default)]
+pub(super) struct HostResults {
+    /// Key of the host.
+    pub(super) key: String,
+    /// Where it was read from.
+    pub(super) path: String,
+    /// The host, where its facts could be read.
+    pub(super) host: Option<Host>,
+    /// Every run begun, oldest first.
+    pub(super) runs: Vec<RunInfo>,
+    /// Runs that came to their end.
+    pub(super) finished: Vec<String>,
+    /// Runs of which decisions or trials exist but no end.
+    pub(super) cut_off: Vec<String>,
+    /// What was decided, by op.
+    pub(super) ops: Vec<OpResults>,
+    /// Trials read.
+    pub(super) trials: u64,
+    /// What could not be read.
+    pub(super) warnings: Vec<String>,
+}
+
+/// What is known of an op on a host.
+#[derive(Debug)]
+pub(super) struct OpResults {
+    /// The op.
+    pub(super) op: Op,
+    /// The newest of what was decided.
+    pub(super) decided: Decided,
+    /// Charts' data by cell; cells that no finished run decided are among them.
+    pub(super) details: Vec<Details>,
+}
+
+impl OpResults {
+    /// What was decided, as one search.
+    pub(super) fn outcome(&self) -> &SearchOutcome {
+        &self.decided.outcome
+    }
+}
+
+/// What trials and samples of a cell say.
+#[derive(Clone, Debug)]
+pub(super) struct Details {
+    /// The cell.
+    pub(super) cell: Cell,
+    /// Two axes against each other: of the run that decided the cell, then of runs that
+    /// looked closer at some axis.
+    pub(super) maps: Vec<Map>,
+    /// One axis alone.
+    pub(super) curves: Vec<Curve>,
+    /// Raw samples of winner and baselines.
+    pub(super) distributions: Vec<Distribution>,
+}
+
+/// Reads a folder.
+///
+/// # Errors
+/// Where a file exists and cannot be read at all; damage within a file becomes a warning.
+pub(super) fn gather(folder: &Folder, depth: Depth) -> Result<HostResults, ResultsError> {
+    gather_over(folder, depth, AXES)
+}
+
+/// As [`gather`], over the given axes.
+pub(super) fn gather_over(
+    folder: &Folder,
+    depth: Depth,
+    axes: &[Axis],
+) -> Result<HostResults, ResultsError> {
+    let runs = folder.runs()?;
+    let decisions = folder.decisions()?;
+    let mut found = HostResults {
+        key: folder.key().into(),
+        path: folder.path().display().to_string(),
+        finished: decisions.rows.iter().map(|r| r.run.clone()).collect(),
+        runs: runs.rows,
+        ..HostResults::default()
+    };
+    found.warnings.extend(runs.warnings);
+    match folder.host() {
+        Ok(host) => found.host = host,
+        Err(why) => found.warnings.push(why),
+    }
+    found.warnings.extend(decisions.warnings);
+    found.ops = Op::ALL
+        .iter()
+        .map(|op| OpResults { op: *op, decided: decided(&decisions.rows, *op), details: vec![] })
+        .collect();
+    let mut seen: Vec<String> = found.runs.iter().map(|r| r.id.clone()).collect();
+    if depth == Depth::Everything {
+        read_trials(folder, axes, &decisions.rows, &mut found, &mut seen)?;
+        read_samples(folder, &mut found)?;
+    }
+    seen.retain(|run| !found.finished.contains(run));
+    found.cut_off = seen;
+    found.ops.retain(|op| !op.outcome().sizes.is_empty() || !op.details.is_empty());
+    Ok(found)
+}
+
+fn read_trials(
+    folder: &Folder,
+    axes: &[Axis],
+    finished: &[RecordedRun],
+    found: &mut HostResults,
+    seen: &mut Vec<String>,
+) -> Result<(), ResultsError> {
+    let mut fold = TrialFold::new(axes, finished);
+    let warnings = folder.each_trial(|trial| fold.take(&trial))?;
+    found.warnings.extend(warnings);
+    found.trials = fold.count();
+    for run in fold.runs() {
+        if !seen.contains(run) {
+            seen.push(run.clone());
+        }
+    }
+    for op in &mut found.ops {
+        op.details = fold.details(op.op, &op.decided);
+    }
+    Ok(())
+}
+
+fn read_samples(folder: &Folder, found: &mut HostResults) -> Result<(), ResultsError> {
+    let wanted = found.ops.iter().flat_map(|op| op.decided.subjects());
+    let mut gathering = Gathering::new(wanted);
+    let warnings = folder.each_sample(|sample| gathering.take(&sample))?;
+    found.warnings.extend(warnings);
+    let mut by_cell: HashMap<Cell, Vec<Distribution>> = gathering.finish();
+    for op in &mut found.ops {
+        for details in &mut op.details {
+            details.distributions = by_cell.remove(&details.cell).unwrap_or_default();
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,159 @@
+//! The report as a table for programs: a row for each op, size, state, drive and subject.
+
+use serde::Serialize;
+
+use super::document::limit;
+use super::gather::HostResults;
+use crate::search::{CellOutcome, SizeOutcome};
+use crate::subject::Variant;
+
+/// Columns carry their unit; empty fields are not known or do not apply.
+#[derive(Debug, Default, Serialize)]
+struct Row<'a> {
+    host_key: &'a str,
+    run: &'a str,
+    op: String,
+    size_bytes: u64,
+    state: String,
+    drive: String,
+    subject: String,
+    /// `finalist` or `baseline`.
+    role: &'static str,
+    median_ns: Option<f64>,
+    ci_low_ns: Option<f64>,
+    ci_high_ns: Option<f64>,
+    bytes_per_cycle: Option<f64>,
+    /// Part of what the ports allow.
+    limit_share: Option<f64>,
+    /// Time over the time of the fastest, of a finalist.
+    ratio_to_best: Option<f64>,
+    ratio_to_best_ci_low: Option<f64>,
+    ratio_to_best_ci_high: Option<f64>,
+    /// Time over the time of the winner, of a baseline.
+    ratio_to_winner: Option<f64>,
+    ratio_to_winner_ci_low: Option<f64>,
+    ratio_to_winner_ci_high: Option<f64>,
+    verdict: String,
+    code_bytes: Option<u32>,
+    is_winner: bool,
+    is_tie: bool,
+    is_robust: bool,
+    is_best_plain: bool,
+    is_best_nt: bool,
+    /// Its largest regret over the states, of the loops for all states.
+    max_regret: Option<f64>,
+    /// Why there are no times.
+    failure: String,
+}
+
+/// The table.
+///
+/// # Errors
+/// Where a row cannot be written, which a string does not refuse.
+pub(super) fn rows(hosts: &[HostResults]) -> Result<String, csv::Error> {
+    let mut out = csv::Writer::from_writer(Vec::new());
+    let mut any = false;
+    for host in hosts {
+        for op in &host.ops {
+            let most = limit(host, op.op).map(|l| l.bytes_per_cycle);
+            let outcome = op.outcome();
+            for (size, run) in outcome.sizes.iter().zip(&op.decided.runs) {
+                for row in
+                    size.cells.iter().flat_map(|cell| of_cell(&host.key, run, size, cell, most))
+                {
+                    out.serialize(row)?;
+                    any = true;
+                }
+            }
+        }
+    }
+    if !any {
+        // The head is written with the first row only.
+        out.serialize(Row::default())?;
+    }
+    let text = out.into_inner().map_err(|e| csv::Error::from(e.into_error()))?;
+    let text = String::from_utf8_lossy(&text).into_owned();
+    match any {
+        true => Ok(text),
+        false => Ok(text.lines().take(1).map(|head| format!("{head}\n")).collect()),
+    }
+}
+
+/// A number that a table can hold.
+fn finite(value: f64) -> Option<f64> {
+    value.is_finite().then_some(value)
+}
+
+fn of_cell<'a>(
+    key: &'a str,
+    run: &'a str,
+    size: &SizeOutcome,
+    found: &CellOutcome,
+    limit: Option<f64>,
+) -> Vec<Row<'a>> {
+    let cell = &found.cell;
+    let blank = || Row {
+        host_key: key,
+        run,
+        op: cell.op.to_string(),
+        size_bytes: cell.size,
+        state: cell.state.to_string(),
+        drive: cell.drive.to_string(),
+        ..Row::default()
+    };
+    let winner = found.winner.as_ref().map(|w| w.variant);
+    let chosen = |variant: Variant| {
+        let choices = [&size.robust, &size.best_plain, &size.best_nt];
+        choices.map(|c| c.as_ref().filter(|c| c.variant == variant).map(|c| c.max_regret))
+    };
+    let mut rows = Vec::new();
+    for standing in &found.standings {
+        let timed = &standing.timed;
+        let [robust, plain, nt] = chosen(timed.variant);
+        rows.push(Row {
+            subject: timed.variant.to_string(),
+            role: "finalist",
+            median_ns: finite(timed.ns),
+            ci_low_ns: finite(timed.ci.0),
+            ci_high_ns: finite(timed.ci.1),
+            bytes_per_cycle: finite(timed.bytes_per_cycle),
+            limit_share: limit.and_then(|l| finite(timed.bytes_per_cycle / l)),
+            ratio_to_best: finite(standing.ratio_to_best),
+            ratio_to_best_ci_low: finite(standing.ratio_ci.0),
+            ratio_to_best_ci_high: finite(standing.ratio_ci.1),
+            verdict: standing.verdict.to_string(),
+            code_bytes: Some(timed.code_bytes),
+            is_winner: winner == Some(timed.variant),
+            is_tie: found.ties.contains(&timed.variant),
+            is_robust: robust.is_some(),
+            is_best_plain: plain.is_some(),
+            is_best_nt: nt.is_some(),
+            max_regret: robust.or(plain).or(nt).and_then(finite),
+            ..blank()
+        });
+    }
+    for baseline in &found.baselines {
+        let row = Row { subject: baseline.name.clone(), role: "baseline", ..blank() };
+        rows.push(match &baseline.result {
+            Err(failure) => {
+                Row { verdict: failure.kind.word().into(), failure: failure.to_string(), ..row }
+            }
+            Ok(times) => {
+                let figure = cell.size as f64 / (times.ns * found.cycles_per_ns);
+                Row {
+                    median_ns: finite(times.ns),
+                    ci_low_ns: finite(times.ci.0),
+                    ci_high_ns: finite(times.ci.1),
+                    bytes_per_cycle: finite(figure),
+                    limit_share: limit.and_then(|l| finite(figure / l)),
+                    ratio_to_winner: finite(times.ratio),
+                    ratio_to_winner_ci_low: finite(times.ratio_ci.0),
+                    ratio_to_winner_ci_high: finite(times.ratio_ci.1),
+                    verdict: times.verdict.to_string(),
+                    ..row
+                }
+            }
+        });
+    }
+    rows
+}
