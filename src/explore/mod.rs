@@ -4,6 +4,7 @@
 //! views draw a screen and know nothing else.
 
 mod screen;
+pub mod view;
 
 pub use screen::{
     AxisLine, AxisRole, Curve, CurvePoint, Figures, Heat, HeatMap, Histogram, Listing, ListingLine,
