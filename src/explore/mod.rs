@@ -9,6 +9,7 @@ mod ledger;
 mod model;
 mod schedule;
 mod screen;
+pub mod view;
 
 pub use event::{Batch, Effect, Event, ExportJob, Exported, Heard, Key, Record, Report, Spot};
 pub use ledger::{Book, Entry, Known, Ledger, Trouble};
