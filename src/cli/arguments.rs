@@ -34,7 +34,7 @@ pub(super) fn sizes(text: &str) -> Result<Sizes, String> {
     parse_sizes(text).map(Sizes).map_err(|e| e.to_string())
 }
 
-fn state(text: &str) -> Result<State, String> {
+pub(super) fn state(text: &str) -> Result<State, String> {
     let state = State::from_word(text.trim()).ok_or_else(|| {
         format!("`{text}` is no state; states are {}", words(Level::ALL, Level::word))
     })?;

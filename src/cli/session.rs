@@ -8,7 +8,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 
 use super::exit::usage;
-use crate::host::{Feature, Host};
+use crate::host::{Feature, Host, PortLimit};
 use crate::report::{Facts, Limit};
 use crate::subject::Op;
 use crate::units::human_size;
@@ -30,36 +30,15 @@ impl Session {
             flag::register_conditional_shutdown(signal, 1, Arc::clone(&interrupted))?;
             flag::register(signal, Arc::clone(&interrupted))?;
         }
-        let mut command: Vec<String> = Vec::new();
-        if let Some(runner) = runner {
-            command.extend(runner.split_whitespace().map(String::from));
-            if command.is_empty() {
-                return usage("--worker-runner is empty; write a command such as 'qemu-x86_64'");
-            }
-        }
-        let own = std::env::current_exe().context("cannot tell where this program is")?;
-        command.push(own.to_string_lossy().into_owned());
         let host = Host::detect();
-        let client = Client::new(ClientOptions {
-            command,
-            deadline: ClientOptions::DEADLINE,
-            fingerprint: Some(host.fingerprint()),
-            interrupted: Some(interrupted),
-        });
+        let client = Client::new(client_options(runner, &host, interrupted)?);
         Ok(Session { host, client })
     }
 
     /// What a report says of host and command.
     pub(super) fn facts(&self, op: Op) -> Facts {
         let host = &self.host;
-        // The limit of the widest store that this host has, whatever a loop uses: the share
-        // of it is what a better loop could still gain.
-        let widest = [(Feature::Avx512f, 64), (Feature::Avx, 32), (Feature::Sse2, 16)];
-        let widest = widest.iter().find(|(f, _)| host.usable.contains(*f)).map_or(8, |w| w.1);
-        let port = match op {
-            Op::Zero => host.store_limit(widest),
-            Op::Copy => host.copy_limit(widest),
-        };
+        let port = port_limit(host, op);
         Facts {
             command: command_line(),
             host_key: host.key.clone(),
@@ -73,6 +52,42 @@ impl Session {
             }),
             limit: Some(Limit { bytes_per_cycle: port.bytes_per_cycle, why: port.why }),
         }
+    }
+}
+
+/// How to start a worker: this program again, through the runner where one is asked for.
+/// Setting `interrupted` ends what it does.
+pub(super) fn client_options(
+    runner: Option<&str>,
+    host: &Host,
+    interrupted: Arc<AtomicBool>,
+) -> anyhow::Result<ClientOptions> {
+    let mut command: Vec<String> = Vec::new();
+    if let Some(runner) = runner {
+        command.extend(runner.split_whitespace().map(String::from));
+        if command.is_empty() {
+            return usage("--worker-runner is empty; write a command such as 'qemu-x86_64'");
+        }
+    }
+    let own = std::env::current_exe().context("cannot tell where this program is")?;
+    command.push(own.to_string_lossy().into_owned());
+    Ok(ClientOptions {
+        command,
+        deadline: ClientOptions::DEADLINE,
+        fingerprint: Some(host.fingerprint()),
+        interrupted: Some(interrupted),
+    })
+}
+
+/// What the ports of this host allow an op.
+pub(super) fn port_limit(host: &Host, op: Op) -> PortLimit {
+    // The limit of the widest store that this host has, whatever a loop uses: the share of it
+    // is what a better loop could still gain.
+    let widest = [(Feature::Avx512f, 64), (Feature::Avx, 32), (Feature::Sse2, 16)];
+    let widest = widest.iter().find(|(f, _)| host.usable.contains(*f)).map_or(8, |w| w.1);
+    match op {
+        Op::Zero => host.store_limit(widest),
+        Op::Copy => host.copy_limit(widest),
     }
 }
 

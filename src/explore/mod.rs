@@ -6,13 +6,18 @@
 mod event;
 mod grid;
 mod ledger;
+mod measure;
 mod model;
+pub mod recorded;
 mod schedule;
 mod screen;
+pub mod script;
+pub mod terminal;
 pub mod view;
 
 pub use event::{Batch, Effect, Event, ExportJob, Exported, Heard, Key, Record, Report, Spot};
 pub use ledger::{Book, Entry, Known, Ledger, Trouble};
+pub use measure::{Job, Measurer, Surroundings, measure};
 pub use model::{Model, Question, World};
 pub use schedule::Order;
 pub use screen::{

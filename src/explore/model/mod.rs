@@ -139,6 +139,11 @@ impl Model {
         }
     }
 
+    /// Tells the reader something on the last line, until the next key.
+    pub fn notice(&mut self, text: &str) {
+        self.say(StatusKind::Notice, text);
+    }
+
     /// Something happened.
     pub fn update(&mut self, event: Event) -> Vec<Effect> {
         let mut effects = match event {

@@ -4,13 +4,20 @@ use std::sync::mpsc::Sender;
 use std::time::Instant;
 
 use ratatui::crossterm::event::{
-    self, Event as Raw, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseEvent,
+    self, Event as Raw, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent,
+    MouseEventKind,
 };
+use ratatui::layout::{Rect, Size};
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGTSTP};
 use signal_hook::iterator::Signals;
 
 use super::guard;
-use crate::explore::event::{Key, Report};
+use crate::explore::event::{Key, Report, Spot};
+use crate::explore::screen::Screen;
+use crate::explore::view::{Target, hit};
+
+/// Lines that a notch of the wheel scrolls.
+const WHEEL: i32 = 3;
 
 /// What the room waits for.
 pub(super) enum Message {
@@ -51,6 +58,23 @@ pub(super) fn key(event: &KeyEvent) -> Option<Key> {
         KeyCode::Esc => Key::Esc,
         KeyCode::Backspace => Key::Backspace,
         _ => return None,
+    })
+}
+
+/// What a mouse event means on a screen.
+pub(super) fn spot(screen: &Screen, size: Size, event: &MouseEvent) -> Option<Spot> {
+    match event.kind {
+        MouseEventKind::ScrollUp => return Some(Spot::Listing(-WHEEL)),
+        MouseEventKind::ScrollDown => return Some(Spot::Listing(WHEEL)),
+        MouseEventKind::Down(MouseButton::Left) | MouseEventKind::Drag(MouseButton::Left) => {}
+        _ => return None,
+    }
+    let area = Rect::new(0, 0, size.width, size.height);
+    Some(match hit(screen, area, event.column, event.row)? {
+        Target::Cell(column, row) => Spot::Cell(column, row),
+        Target::Axis(axis) => Spot::Axis(axis),
+        Target::Point(point) => Spot::Point(point),
+        Target::Item(item) => Spot::Item(item),
     })
 }
 

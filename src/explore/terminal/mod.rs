@@ -10,30 +10,20 @@ use std::time::Instant;
 
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
-use ratatui::crossterm::event::MouseEvent;
 use signal_hook::consts::{SIGCONT, SIGTSTP};
 use signal_hook::low_level::emulate_default_handler;
 
-use super::event::{Effect, Event, Exported, Key, Report, Spot};
+use super::event::{Effect, Event, Exported, Key, Report};
 use super::measure::{Job, Measurer};
 use super::model::Model;
 use super::screen::Screen;
+use super::view::{self, Look};
 use guard::Guard;
 use input::Message;
 pub use trace::Trace;
 
 /// Bytes of a frame that are written at once; a full redraw of a large terminal fits.
 const FRAME_BYTES: usize = 256 << 10;
-
-/// How a screen becomes a frame, and what a mouse is over.
-pub trait Painter {
-    /// Draws.
-    fn draw(&self, screen: &Screen, frame: &mut ratatui::Frame<'_>);
-
-    /// What a mouse event means, where the screen has this many columns and rows.
-    fn spot(&self, screen: &Screen, area: ratatui::layout::Size, event: &MouseEvent)
-    -> Option<Spot>;
-}
 
 /// Messages of other threads to the room.
 pub struct Inbox {
@@ -81,7 +71,7 @@ pub fn run(
     model: &mut Model,
     measurer: &mut Measurer,
     inbox: Inbox,
-    painter: &dyn Painter,
+    look: Look,
     mut trace: Option<Trace>,
 ) -> io::Result<LastWords> {
     input::heed(inbox.to.clone())?;
@@ -94,7 +84,7 @@ pub fn run(
         )))?,
         model,
         measurer,
-        painter,
+        look,
         trace: trace.as_mut(),
         screen: Screen::default(),
         pending: 0,
@@ -141,7 +131,7 @@ struct Room<'r> {
     terminal: Terminal<CrosstermBackend<BufWriter<Stdout>>>,
     model: &'r mut Model,
     measurer: &'r Measurer,
-    painter: &'r dyn Painter,
+    look: Look,
     trace: Option<&'r mut Trace>,
     /// What is shown.
     screen: Screen,
@@ -159,8 +149,8 @@ impl Room<'_> {
             let screen = self.model.screen();
             if all_anew || screen != self.screen {
                 self.screen = screen;
-                let (painter, screen) = (self.painter, &self.screen);
-                self.terminal.draw(|frame| painter.draw(screen, frame))?;
+                let (screen, look) = (&self.screen, &self.look);
+                self.terminal.draw(|frame| view::draw(screen, frame, look))?;
             }
             if let Some(trace) = &mut self.trace {
                 trace.frame(self.screen.title.done, &keys, !self.model.is_settled());
@@ -181,7 +171,7 @@ impl Room<'_> {
                     }
                     Message::Mouse(event) => {
                         let size = self.terminal.size()?;
-                        if let Some(spot) = self.painter.spot(&self.screen, size, &event) {
+                        if let Some(spot) = input::spot(&self.screen, size, &event) {
                             self.happen(Event::Mouse(spot))?;
                         }
                     }
