@@ -195,3 +195,134 @@ pub(super) fn scattered(n: usize) -> Vec<usize> {
     order.sort_by(|a, b| place(a).total_cmp(&place(b)));
     order
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{HashMap, HashSet};
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::subject::{Class, Drive, Level, Op, State, UNROLLS};
+
+    fn cell(level: Level) -> Cell {
+        Cell::new(Op::Zero, 4096, State::both(level), Drive::Throughput)
+    }
+
+    fn variants() -> Vec<Variant> {
+        let classes = [Class::R64, Class::Xmm, Class::Ymm];
+        let of = |class| UNROLLS.iter().map(move |u| (class, *u));
+        let variant = |(class, unroll)| Variant { unroll, ..Variant::new(Op::Zero, class) };
+        classes.into_iter().flat_map(of).map(variant).collect()
+    }
+
+    fn scene(level: Level, layouts: &[u32], cursor: usize, pin: Option<usize>) -> Scene {
+        let point = |i: usize| Point {
+            cell: cell(level),
+            variant: variants()[i],
+            layouts: layouts[i],
+            value: (layouts[i] > 0).then_some(i as f64),
+        };
+        Scene {
+            cursor: Some(point(cursor)),
+            pin: pin.map(point),
+            points: (0..layouts.len()).map(point).collect(),
+            curve: false,
+            baselines: vec![Baseline::Libc],
+            costs: vec![(cell(level), 20_000.0)],
+        }
+    }
+
+    #[test]
+    fn the_first_look_begins_at_the_cursor_and_goes_over_all() {
+        let n = variants().len();
+        let first = next(&scene(Level::L1, &vec![0; n], 7, None)).unwrap();
+        assert_eq!(first.members[0], variants()[7]);
+        assert_eq!(first.layouts, COARSE);
+        assert!(first.members.len() > 8);
+        // One that nobody has looked at goes before the refinement of all others.
+        let mut layouts = vec![COARSE; n];
+        layouts[20] = 0;
+        let second = next(&scene(Level::L1, &layouts, 7, None)).unwrap();
+        assert_eq!(second.members, [variants()[20]]);
+    }
+
+    #[test]
+    fn where_the_price_is_high_few_take_part() {
+        let n = variants().len();
+        let mut dear = scene(Level::Dram, &vec![0; n], 0, None);
+        dear.costs = vec![(cell(Level::Dram), 30e6)];
+        let order = next(&dear).unwrap();
+        assert_eq!((order.members.len(), order.layouts, order.blocks), (1, 1, 1));
+        dear.costs.clear();
+        assert_eq!(next(&dear).unwrap().members.len(), 1);
+    }
+
+    #[test]
+    fn leaders_are_refined_more_than_others() {
+        let n = variants().len();
+        let done = next(&scene(Level::L1, &vec![FOCUS; n], 3, Some(4)));
+        assert_eq!(done, None);
+        let mut layouts = vec![FLOOR; n];
+        layouts[20] = FOCUS;
+        let order = next(&scene(Level::L1, &layouts, 20, None)).unwrap();
+        let leaders: HashSet<Variant> = variants()[..LEADERS].iter().copied().collect();
+        assert_eq!(order.members.iter().copied().collect::<HashSet<_>>(), leaders);
+    }
+
+    #[test]
+    fn a_scattered_order_is_an_order_and_spreads() {
+        for n in [0, 1, 2, 99, 1000] {
+            let mut order = scattered(n);
+            if n == 99 {
+                // Every row of nine has somebody among the first third.
+                let rows: HashSet<usize> = order[..33].iter().map(|i| i / 11).collect();
+                assert_eq!(rows.len(), 9);
+            }
+            order.sort_unstable();
+            assert_eq!(order, (0..n).collect::<Vec<_>>());
+        }
+    }
+
+    proptest! {
+        /// Nobody is twice in a batch, nobody is in it who has enough, the cursor's wish is
+        /// served, and it ends.
+        #[test]
+        fn every_batch_helps_and_there_is_a_last_one(
+            layouts in prop::collection::vec(0..40u32, 27),
+            cursor in 0..27usize,
+            pin in prop::option::of(0..27usize),
+            level in prop::sample::select(vec![Level::L1, Level::L2, Level::Dram]),
+            cost in 1e3..1e8f64,
+        ) {
+            let mut layouts = layouts;
+            let places: HashMap<Variant, usize> =
+                variants().into_iter().enumerate().map(|(i, v)| (v, i)).collect();
+            let mut batches = 0;
+            loop {
+                let mut scene = scene(level, &layouts, cursor, pin);
+                scene.costs = vec![(cell(level), cost)];
+                let Some(order) = next(&scene) else { break };
+                let members: HashSet<Variant> = order.members.iter().copied().collect();
+                prop_assert_eq!(members.len(), order.members.len());
+                prop_assert!(!members.is_empty() && order.layouts > 0 && order.blocks > 0);
+                if layouts[cursor] == 0 {
+                    prop_assert_eq!(order.members[0], variants()[cursor]);
+                }
+                for member in &order.members {
+                    let have = &mut layouts[places[member]];
+                    prop_assert!(*have < FOCUS);
+                    *have += order.layouts;
+                }
+                // What a batch takes is near what the cursor's wish may wait for.
+                let samples = (order.members.len() + order.baselines.len()) as f64
+                    * f64::from(order.layouts * order.blocks);
+                prop_assert!(samples * cost < 1.5 * BATCH_NS || order.members.len() == 1);
+                batches += 1;
+                prop_assert!(batches < 5_000);
+            }
+            prop_assert!(layouts[cursor] >= FOCUS);
+            prop_assert!(layouts.iter().all(|have| *have >= FLOOR));
+        }
+    }
+}
