@@ -13,7 +13,7 @@ use super::arguments;
 use super::exit::usage;
 use super::report::folders_at;
 use super::session::{self, command_line};
-use crate::explore::terminal::{self, Inbox, Trace};
+use crate::explore::terminal::{self, Inbox, Options, Trace};
 use crate::explore::view::{Depth, Look};
 use crate::explore::{Ledger, Measurer, Model, Question, Surroundings, World, recorded, script};
 use crate::host::Host;
@@ -61,6 +61,9 @@ pub struct ExploreArgs {
     /// Write how quick the screen was, as JSON
     #[arg(long, value_name = "FILE", hide = true)]
     trace: Option<PathBuf>,
+    /// Panic when this key is pressed
+    #[arg(long, value_name = "KEY", hide = true)]
+    panic_on: Option<char>,
     /// Keys to press without a terminal; words in <> are keys or things to wait for
     #[arg(long, value_name = "SCRIPT", hide = true, requires = "snapshot")]
     keys: Option<String>,
@@ -119,8 +122,9 @@ pub(super) fn run(args: &ExploreArgs, runner: Option<&str>) -> anyhow::Result<()
     let inbox = Inbox::default();
     let mut measurer = Measurer::spawn(evaluator, interrupted, around, inbox.teller())?;
     let trace = args.trace.clone().map(|path| Trace::new(path, started));
-    let words = terminal::run(&mut model, &mut measurer, inbox, look(), trace)
-        .context("the terminal fails")?;
+    let options = Options { look: look(), trace, panic_on: args.panic_on };
+    let words =
+        terminal::run(&mut model, &mut measurer, inbox, options).context("the terminal fails")?;
     for word in words {
         match word {
             Ok(text) => eprintln!("{text}"),

@@ -60,6 +60,17 @@ pub fn unusable() -> Option<String> {
     }
 }
 
+/// How to show it.
+#[derive(Debug, Default)]
+pub struct Options {
+    /// Colours and characters.
+    pub look: Look,
+    /// Where to write how quick it was.
+    pub trace: Option<Trace>,
+    /// A key that makes it panic, for those who test that the terminal survives that.
+    pub panic_on: Option<char>,
+}
+
 /// What is left to say once the terminal is given back.
 pub type LastWords = Vec<Result<String, String>>;
 
@@ -71,9 +82,9 @@ pub fn run(
     model: &mut Model,
     measurer: &mut Measurer,
     inbox: Inbox,
-    look: Look,
-    mut trace: Option<Trace>,
+    options: Options,
 ) -> io::Result<LastWords> {
+    let Options { look, mut trace, panic_on } = options;
     input::heed(inbox.to.clone())?;
     let guard = Guard::new()?;
     input::listen(inbox.to.clone())?;
@@ -87,6 +98,7 @@ pub fn run(
         look,
         trace: trace.as_mut(),
         screen: Screen::default(),
+        panic_on,
         pending: 0,
         ended: None,
     };
@@ -135,6 +147,7 @@ struct Room<'r> {
     trace: Option<&'r mut Trace>,
     /// What is shown.
     screen: Screen,
+    panic_on: Option<char>,
     /// Exports and writes that were not answered yet.
     pending: usize,
     ended: Option<End>,
@@ -163,6 +176,9 @@ impl Room<'_> {
                 match message {
                     Message::Key(key, at) => {
                         keys.push(at);
+                        if let (Key::Char(c), Some(bad)) = (key, self.panic_on) {
+                            assert!(c != bad, "the key {c} was to do this");
+                        }
                         self.happen(Event::Key(key))?;
                         all_anew |= key == Key::Ctrl('l');
                         if key == Key::Ctrl('l') {
