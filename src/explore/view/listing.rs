@@ -46,7 +46,7 @@ impl Boundary {
         let begins = units.into_iter().find(|unit| begin.is_multiple_of(*unit));
         let covers = units.into_iter().find(|unit| begin / unit != (end - 1) / unit);
         match (covers, begins) {
-            (Some(unit), _) => Boundary::Covers(unit, (begin / unit + 1) * unit - begin),
+            (Some(unit), _) => Boundary::Covers(unit, unit - begin % unit),
             (None, Some(unit)) => Boundary::Begins(unit),
             (None, None) => Boundary::Inside,
         }
@@ -75,7 +75,7 @@ impl Boundary {
 }
 
 fn end(line: &ListingLine) -> u32 {
-    line.offset.saturating_add(line.bytes.len().max(1) as u32)
+    line.offset.saturating_add(line.bytes.len() as u32).max(1)
 }
 
 /// Draws the listing.
@@ -110,7 +110,7 @@ pub(super) fn draw(listing: &Listing, area: Rect, buffer: &mut Buffer, look: Loo
         instruction(line, boundary, columns, area, row, buffer, look);
         (row, shown) = (row + 1, shown + 1);
         if let Boundary::Covers(LINE, inside) = boundary {
-            ruler(line.offset + inside, columns, area, row, buffer, look);
+            ruler(line.offset.saturating_add(inside), columns, area, row, buffer, look);
             row += 1;
         }
     }
@@ -128,7 +128,7 @@ fn hidden(above: usize, below: usize) -> String {
 fn summary(listing: &Listing, room: u16) -> Option<String> {
     let body = || listing.lines.iter().filter(|line| line.in_loop && !line.bytes.is_empty());
     let (begin, end) = (body().next()?.offset, end(body().last()?));
-    let lines = (end - 1) / LINE - begin / LINE + 1;
+    let lines = ((end - 1) / LINE).saturating_sub(begin / LINE) + 1;
     let crossing =
         body().filter(|line| matches!(Boundary::of(line), Boundary::Covers(LINE, _))).count();
     let plural = |n: u32| if n == 1 { "" } else { "s" };
@@ -139,9 +139,12 @@ fn summary(listing: &Listing, room: u16) -> Option<String> {
         n => format!(", {n} instruction{} across", plural(n as u32)),
     };
     let few = format!("{lines} line{}", plural(lines));
+    let across = if crossing > 0 { format!("{few}, {crossing} across") } else { few.clone() };
     let many = format!("in {lines} line{} of 64{crossed}", plural(lines));
-    let words = [format!("loop: {place}{many}"), format!("{place}{many}"), format!("{place}{few}")];
-    words.into_iter().find(|text| width(text) <= room)
+    let starts = ["loop: ", ""].into_iter();
+    let ends = [&many, &across, &few];
+    let words = ends.into_iter().flat_map(|end| starts.clone().map(move |start| (start, end)));
+    words.map(|(start, end)| format!("{start}{place}{end}")).find(|text| width(text) <= room)
 }
 
 /// The first line shown: a few before the loop, or as far up as is needed to fill the room.

@@ -88,12 +88,12 @@ impl Scale {
         let finer = [&[1.0, 2.0, 5.0][..], &[1.0, 3.0], &[1.0]].map(|parts| of(parts, 0, 1));
         let fits = finer.into_iter().find(|ticks| ticks.len() <= most);
         fits.unwrap_or_else(|| {
-            // Fewer than one a decade: the sparsest grid that still says the most.
-            let sparse = (2..=decades.clone().count().max(2))
-                .flat_map(|every| (0..every).map(move |first| (first, every)))
-                .map(|(first, every)| of(&[1.0], first, every))
-                .filter(|ticks| ticks.len() <= most);
-            sparse.max_by_key(Vec::len).unwrap_or_default()
+            // Fewer than one a decade, and where they say the most.
+            let sparse = (2..=decades.clone().count()).find_map(|every| {
+                let shifted = (0..every).map(|first| of(&[1.0], first, every));
+                shifted.filter(|ticks| ticks.len() <= most).max_by_key(Vec::len)
+            });
+            sparse.unwrap_or_default()
         })
     }
 }
