@@ -59,9 +59,11 @@ fn line(axis: &AxisLine, place: Rect, buffer: &mut Buffer, look: Look) {
         (_, true) => look.accent(),
     };
     let value = axis.value.as_deref().unwrap_or("–");
-    // The last column parts the entry from the next.
-    let inner = Rect { width: place.width.saturating_sub(1), ..place };
-    let value = cut(value, inner.width.saturating_sub(5));
+    // The last column parts the entry from the next, unless the entry needs it.
+    let need = 2 + width(&axis.key) + width(value);
+    let spare = u16::from(need < place.width);
+    let inner = Rect { width: place.width.saturating_sub(spare), ..place };
+    let value = cut(value, inner.width.saturating_sub(6));
     let room = inner.width.saturating_sub(2 + width(&value));
     put(buffer, inner, (0, 0), role, style.add_modifier(Modifier::BOLD));
     put(buffer, inner, (1, 0), &cut(&axis.key, room), style);

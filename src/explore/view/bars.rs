@@ -31,8 +31,8 @@ pub(super) fn title(title: &Title, area: Rect, buffer: &mut Buffer, look: Look) 
     }
     let (done, all) = title.done;
     let count = if all > 0 { format!("{done}/{all} ") } else { String::new() };
-    let room = area.width.saturating_sub(column + 2 + width(&count));
-    let source = cut(&title.source, room);
+    let room = area.width.saturating_sub(column + 4 + width(&count));
+    let source = if room < 8 { String::new() } else { cut(&title.source, room) };
     put_right(buffer, area, 0, &format!("{source}  {count}"), look.muted());
 }
 

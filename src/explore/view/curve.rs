@@ -16,8 +16,11 @@ use super::text::{cut, put, put_all, put_right, rule, width};
 /// Points of the baselines, in their order; the loop's own are `●`.
 const BASELINES: [&str; 4] = ["○", "+", "x", "◇"];
 
-/// Lines of the plot between two ticks.
-const LINES_A_TICK: u16 = 3;
+/// Lines of the plot between two ticks, in a low plot and in a high one.
+const LINES_A_TICK: (u16, u16) = (2, 3);
+
+/// Lines of a low plot.
+const LOW: u16 = 12;
 
 /// Where the points of a curve are.
 struct Plot {
@@ -37,7 +40,8 @@ impl Plot {
         let y = Scale::upwards(points().flat_map(|point| [point.y.0, point.y.1, point.y.2]))?;
         // Rule and legend above; the axis, its labels and the cursor's figure below.
         let lines = area.height.checked_sub(5).filter(|lines| *lines >= 2)?;
-        let ticks = y.ticks(usize::from(lines / LINES_A_TICK).max(2));
+        let apart = if lines <= LOW { LINES_A_TICK.0 } else { LINES_A_TICK.1 };
+        let ticks = y.ticks(usize::from(lines / apart).max(2));
         let label = ticks.iter().map(|(_, text)| width(text)).max().unwrap_or(0).min(10);
         let columns = area.width.checked_sub(label + 2).filter(|columns| *columns >= 8)?;
         let inner = Rect { x: area.x + label + 2, y: area.y + 2, width: columns, height: lines };

@@ -15,8 +15,11 @@ const EIGHTHS: [&str; 9] = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇"
 /// Columns of the histogram at most.
 const WIDEST: u16 = 64;
 
-/// Columns of the names that a loop is compared to.
+/// Columns of the names that a loop is compared to, at most.
 const NAME_COLUMNS: u16 = 18;
+
+/// Columns from which figures stand in sentences.
+const ROOMY: u16 = 76;
 
 /// Pieces of a line with their styles.
 type Pieces = Vec<(String, Style)>;
@@ -30,15 +33,22 @@ pub(super) fn draw(figures: &Figures, area: Rect, buffer: &mut Buffer, look: Loo
     };
     let id = shorten(&figures.id, area.width.saturating_sub(width(&samples) + 10));
     rule(buffer, area, &id, &samples, look);
-    let inner = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
-    let left = (area.width * 7 / 20).min(WIDEST);
+    let inner = Rect {
+        x: area.x + 1,
+        y: area.y + 1,
+        width: area.width.saturating_sub(1),
+        height: area.height.saturating_sub(1),
+    };
     let text = match &figures.histogram {
         Some(histogram) if figures.ns.is_some() => {
-            let place = Rect { x: inner.x + 1, width: left - 3, ..inner };
+            let room = (area.width / 3).min(WIDEST);
+            let used = histogram_columns(histogram, room);
+            let place = Rect { width: used.min(room), ..inner };
             draw_histogram(histogram, figures.ns.map(|ns| ns.0), place, buffer, look);
-            Rect { x: inner.x + left, width: inner.width - left, ..inner }
+            let gap = place.width + 2;
+            Rect { x: inner.x + gap, width: inner.width.saturating_sub(gap), ..inner }
         }
-        _ => Rect { x: inner.x + 1, width: inner.width.saturating_sub(1), ..inner },
+        _ => inner,
     };
     let lines = lines(figures, text, look);
     for (row, line) in (0..text.height).zip(&lines) {
@@ -55,11 +65,9 @@ fn lines(figures: &Figures, area: Rect, look: Look) -> Vec<Pieces> {
         let lines = wrap(note, area.width).into_iter();
         return lines.map(|line| vec![(line, look.warn())]).collect();
     };
-    let time = time(ns);
+    let time = time(ns, area.width >= ROOMY, look);
     let rates = rates(figures, look);
-    let mut compared: Vec<Pieces> = Vec::new();
-    compared.extend(figures.baseline.as_ref().map(|ratio| ratio_line("", ratio, look)));
-    compared.extend(figures.pin.as_ref().map(|ratio| ratio_line("P ", ratio, look)));
+    let mut compared = comparisons(figures, area.width, look);
     let fits = |pieces: &Pieces, more: &Pieces| {
         pieces.iter().chain(more).map(|(text, _)| width(text)).sum::<u16>() + 2 <= area.width
     };
@@ -91,8 +99,8 @@ fn lines(figures: &Figures, area: Rect, look: Look) -> Vec<Pieces> {
     lines
 }
 
-/// `21.3 ns a call [21.2, 21.4]`
-fn time((median, low, high): (f64, f64, f64)) -> Pieces {
+/// `21.3 ns [21.2, 21.4]`, with more words where there is room for them.
+fn time((median, low, high): (f64, f64, f64), roomy: bool, look: Look) -> Pieces {
     let bold = Style::new().add_modifier(Modifier::BOLD);
     let median = human_ns(median);
     let unit = median.split(' ').next_back().unwrap_or_default();
@@ -101,7 +109,12 @@ fn time((median, low, high): (f64, f64, f64)) -> Pieces {
         text.strip_suffix(unit).map_or(text.clone(), |number| number.trim_end().to_string())
     };
     let interval = format!(" [{}, {}]", bound(low), bound(high));
-    vec![(median.clone(), bold), (interval, Style::new())]
+    let mut pieces = vec![(median.clone(), bold), (interval, Style::new())];
+    if roomy {
+        pieces.insert(1, (" a call,".to_string(), look.muted()));
+        pieces.push((" median and its 95 % interval".to_string(), look.muted()));
+    }
+    pieces
 }
 
 /// `63.4 B/cycle  99 % of the limit`
@@ -120,21 +133,37 @@ fn rates(figures: &Figures, look: Look) -> Pieces {
     pieces
 }
 
-/// `libc  1.10 [1.09, 1.11] faster`
-fn ratio_line(mark: &str, ratio: &Ratio, look: Look) -> Pieces {
+/// A line for the baseline and one for the pin, their figures below each other.
+fn comparisons(figures: &Figures, columns: u16, look: Look) -> Vec<Pieces> {
+    let others = [("", figures.baseline.as_ref()), ("P ", figures.pin.as_ref())];
+    let others = || others.iter().filter_map(|(mark, ratio)| Some((*mark, (*ratio)?)));
+    let name = |mark: &str, ratio: &Ratio| width(&ratio.name) + width(mark);
+    let names = others().map(|(mark, ratio)| name(mark, ratio)).max().unwrap_or(0);
+    let roomy = columns >= ROOMY;
+    let names = names.min(if roomy { 2 * NAME_COLUMNS } else { NAME_COLUMNS });
+    others().map(|(mark, ratio)| comparison(mark, ratio, names, roomy, look)).collect()
+}
+
+/// `libc  1.10× [1.09, 1.11] faster`, with more words where there is room for them.
+fn comparison(mark: &str, ratio: &Ratio, names: u16, roomy: bool, look: Look) -> Pieces {
     let bold = Modifier::BOLD;
     let verdict = match ratio.verdict.as_str() {
         "faster" => look.good().add_modifier(bold),
         "slower" => look.bad().add_modifier(bold),
         _ => look.muted().add_modifier(bold),
     };
-    let name = shorten(&ratio.name, NAME_COLUMNS - width(mark));
-    let pad = usize::from(NAME_COLUMNS - width(mark) - width(&name));
+    let name = shorten(&ratio.name, names.saturating_sub(width(mark)));
+    let pad = usize::from(names.saturating_sub(width(mark) + width(&name)));
+    let words = |text: &str| (if roomy { text } else { " " }.to_string(), look.muted());
+    let interval = format!(" [{}, {}]", factor(ratio.ci.0), factor(ratio.ci.1));
     vec![
-        (mark.to_string(), Style::new().add_modifier(Modifier::UNDERLINED)),
-        (format!("{name}{:pad$} ", ""), Style::new()),
+        (mark.trim_end().to_string(), Style::new().add_modifier(Modifier::UNDERLINED)),
+        (mark.trim_start_matches('P').to_string(), Style::new()),
+        (format!("{name}{:pad$}", ""), Style::new()),
+        words(" takes "),
         (format!("{}×", factor(ratio.ratio)), Style::new().add_modifier(bold)),
-        (format!(" [{}, {}] ", factor(ratio.ci.0), factor(ratio.ci.1)), Style::new()),
+        (interval, Style::new()),
+        words(" as long; this loop is "),
         (ratio.verdict.clone(), verdict),
     ]
 }
@@ -170,11 +199,11 @@ fn draw_histogram(
     let highest = bars.iter().copied().max().unwrap_or(0).max(1);
     let (low, high) = histogram.range;
     let at = median.map(|ns| (ns - low) / (high - low)).filter(|at| (0.0..=1.0).contains(at));
-    let at = at.map(|at| ((at * bars.len() as f64) as u16).min(bars.len() as u16 - 1));
+    let last = (bars.len() as u16).saturating_sub(1);
+    let at = at.map(|at| ((at * bars.len() as f64) as u16).min(last));
     for (column, bar) in (0..).zip(&bars) {
         // What was seen at least once is seen here.
-        let full = u64::from(*bar) * u64::from(lines) * 8;
-        let eighths = full.div_ceil(u64::from(highest)) as u16;
+        let eighths = (*bar * u64::from(lines) * 8).div_ceil(highest) as u16;
         let style = if at == Some(column) {
             look.warn().add_modifier(Modifier::BOLD)
         } else {
@@ -186,10 +215,7 @@ fn draw_histogram(
         }
     }
     let begin = human_ns(low);
-    let end = match histogram.above {
-        0 => human_ns(high),
-        above => format!("{} +{above}", human_ns(high)),
-    };
+    let end = upper_end(histogram);
     let row = area.height - 1;
     let foot = Rect { width: (bars.len() as u16).max(width(&begin) + width(&end) + 1), ..area };
     let foot = foot.intersection(area);
@@ -201,15 +227,31 @@ fn draw_histogram(
     }
 }
 
+/// Columns that a histogram needs of so many.
+fn histogram_columns(histogram: &Histogram, room: u16) -> u16 {
+    let bars = bars(&histogram.bins, room).len() as u16;
+    let foot = width(&human_ns(histogram.range.0)) + width(&upper_end(histogram)) + 3;
+    bars.max(foot)
+}
+
+/// The end of the last bin, and what lies beyond.
+fn upper_end(histogram: &Histogram) -> String {
+    let high = human_ns(histogram.range.1);
+    match histogram.above {
+        0 => high,
+        above => format!("{high} +{above}"),
+    }
+}
+
 /// The bins in as many bars as there are columns: whole bins together, or each in several.
-fn bars(bins: &[u32], columns: u16) -> Vec<u32> {
+fn bars(bins: &[u32], columns: u16) -> Vec<u64> {
     let columns = usize::from(columns.max(1));
     if bins.len() > columns {
         let group = bins.len().div_ceil(columns);
-        return bins.chunks(group).map(|bins| bins.iter().sum()).collect();
+        return bins.chunks(group).map(|bins| bins.iter().copied().map(u64::from).sum()).collect();
     }
     let repeat = columns / bins.len().max(1);
-    bins.iter().flat_map(|bin| std::iter::repeat_n(*bin, repeat)).collect()
+    bins.iter().flat_map(|bin| std::iter::repeat_n(u64::from(*bin), repeat)).collect()
 }
 
 #[cfg(test)]
@@ -218,7 +260,9 @@ mod tests {
 
     #[test]
     fn an_interval_shares_the_unit_of_its_median() {
-        let text = |ns| time(ns).into_iter().map(|(text, _)| text).collect::<String>();
+        let text = |ns| {
+            time(ns, false, Look::default()).into_iter().map(|(text, _)| text).collect::<String>()
+        };
         assert_eq!(text((21.31, 21.2, 21.42)), "21.3 ns [21.2, 21.4]");
         assert_eq!(text((999.0, 990.0, 1010.0)), "999 ns [990, 1.01 µs]");
     }
@@ -230,7 +274,7 @@ mod tests {
             let bars = bars(&bins, columns);
             assert!(bars.len() <= usize::from(columns));
             if usize::from(columns) < bins.len() {
-                assert_eq!(bars.iter().sum::<u32>(), bins.iter().sum::<u32>());
+                assert_eq!(bars.iter().sum::<u64>(), u64::from(bins.iter().sum::<u32>()));
             }
         }
         assert!(bars(&[], 10).is_empty());

@@ -282,53 +282,53 @@ pub(super) fn size_curve() -> Screen {
     screen
 }
 
-/// Help in groups.
+/// Help in groups, one of them long.
 pub(super) fn help() -> Screen {
     let group = |name: &str, keys: &[(&str, &str)]| {
         let keys = keys.iter().map(|(key, what)| (key.to_string(), what.to_string())).collect();
         (name.to_string(), keys)
     };
-    Screen {
-        overlay: Some(Overlay::Help(vec![
-            group(
-                "move",
-                &[
-                    ("← ↑ ↓ →", "to the next loop"),
-                    ("home end", "to the first, the last"),
-                    ("f", "to the fastest"),
-                    ("mouse", "to what is clicked"),
-                    ("j k", "scroll the listing"),
-                    ("/", "jump to an id or a named loop"),
-                ],
-            ),
-            group(
-                "choose",
-                &[
-                    ("x y", "the axes of the map"),
-                    ("tab", "the next axis in the panel"),
-                    ("+ −", "change its value"),
-                    ("s", "the next state"),
-                    ("o", "the other op"),
-                    ("[ ]", "size"),
-                    ("b", "the baseline"),
-                ],
-            ),
-            group(
-                "look",
-                &[
-                    ("c", "curve of the x axis, and back"),
-                    ("p", "pin this loop to compare"),
-                    ("r", "measure this loop anew"),
-                    ("space", "pause, go on"),
-                ],
-            ),
-            group(
-                "keep",
-                &[("e", "export this loop as .S"), ("w", "write the results"), ("q", "quit")],
-            ),
-        ])),
-        ..screen()
-    }
+    let look = [
+        ("arrows h j k l", "move; the mouse does too"),
+        ("f / F", "to the fastest of the map / of this row"),
+        ("/", "jump to a loop by its id"),
+        ("PgUp PgDn", "scroll the listing"),
+        ("c", "curve of one axis; Tab or x: another, or the size"),
+    ];
+    let choose = [
+        ("x  y", "choose the axis of columns, of rows"),
+        ("Tab  + -", "select another axis, change its value"),
+        ("s  d  o", "next state, drive, op"),
+        ("[  ]", "smaller, larger size"),
+        ("b  p", "compare with a baseline; pin this loop to compare"),
+    ];
+    let keep = [
+        ("e", "export this loop as assembly (.S)"),
+        ("w", "write what was measured to the results"),
+        ("r / R", "measure this loop / all of them again"),
+        ("?  q", "this help; quit (Ctrl-C too)"),
+    ];
+    let axes = [
+        ("class", "registers that move the bytes"),
+        ("encoding", "how vector instructions are encoded"),
+        ("unroll", "registers an iteration moves"),
+        ("order", "order of loads and stores in an iteration"),
+        ("align", "address of the loop top: a modulus and a skew"),
+        ("store", "store instruction of the loop"),
+        ("hint", "prefetch instruction of the loop"),
+        ("distance", "bytes that the prefetch runs ahead"),
+        ("side", "pointer that the prefetch runs ahead of"),
+        ("count", "how the loop counts"),
+        ("head", "pointer that is aligned before the loop"),
+        ("tail", "how the bytes after the loop are done"),
+    ];
+    let groups = vec![
+        group("look", &look),
+        group("choose", &choose),
+        group("keep", &keep),
+        group("axes", &axes),
+    ];
+    Screen { overlay: Some(Overlay::Help(groups)), ..screen() }
 }
 
 /// A line to type in, with something wrong in it.

@@ -72,7 +72,7 @@ pub(super) fn regions(screen: &Screen, area: Rect) -> Option<Regions> {
 
 /// The axes in columns below the map, the listing at its right.
 fn stacked(screen: &Screen, body: Rect, regions: Regions) -> Regions {
-    let share = if screen.curve.is_some() { 56 } else { 53 };
+    let share = if screen.curve.is_some() { 55 } else { 49 };
     let left = (u32::from(body.width) * share / 100) as u16;
     let [left, listing] = columns(body, [left, body.width - left - 1]);
     let all = (screen.axes.len() as u16).div_ceil(axes_columns(left.width));
@@ -103,7 +103,7 @@ fn columns<const N: usize>(body: Rect, widths: [u16; N]) -> [Rect; N] {
 /// How many axes stand in a line below the map.
 pub(super) fn axes_columns(width: u16) -> u16 {
     /// A mark, a key, a value.
-    const AXIS: u16 = 14;
+    const AXIS: u16 = 13;
     (width / AXIS).max(1)
 }
 

@@ -16,8 +16,9 @@ const LINE: u32 = 64;
 /// Lines before the loop that are shown with it.
 const BEFORE: usize = 3;
 
-/// Columns before the bytes: the loop's bar, the boundary's mark, the offset, a space.
-const GUTTER: u16 = 7;
+/// Columns beside the offset and before the bytes: the loop's bar, the boundary's mark, a
+/// space.
+const GUTTER: u16 = 3;
 
 /// Columns of bytes below which they are left out.
 const FEWEST: u16 = 5;
@@ -45,7 +46,7 @@ impl Boundary {
         let begins = units.into_iter().find(|unit| begin.is_multiple_of(*unit));
         let covers = units.into_iter().find(|unit| begin / unit != (end - 1) / unit);
         match (covers, begins) {
-            (Some(unit), _) => Boundary::Covers(unit, (begin / unit + 1) * unit - begin),
+            (Some(unit), _) => Boundary::Covers(unit, unit - begin % unit),
             (None, Some(unit)) => Boundary::Begins(unit),
             (None, None) => Boundary::Inside,
         }
@@ -74,67 +75,76 @@ impl Boundary {
 }
 
 fn end(line: &ListingLine) -> u32 {
-    line.offset.saturating_add(line.bytes.len().max(1) as u32)
+    line.offset.saturating_add(line.bytes.len() as u32).max(1)
 }
 
 /// Draws the listing.
 pub(super) fn draw(listing: &Listing, area: Rect, buffer: &mut Buffer, look: Look) {
-    rule(buffer, area, &shorten(&listing.id, area.width.saturating_sub(4)), "", look);
+    let id = shorten(&listing.id, area.width.saturating_sub(4));
     if listing.lines.is_empty() {
+        rule(buffer, area, &id, "", look);
         for (row, line) in (2..area.height).zip(wrap(&listing.absent, area.width - 2)) {
             put(buffer, area, (1, row), &line, look.warn());
         }
         return;
     }
     let mut row = 1;
-    if let Some(line) = summary(listing) {
-        put(buffer, area, (1, row), &cut(&line, area.width - 1), look.muted());
+    if let Some(line) = summary(listing, area.width.saturating_sub(1)) {
+        put(buffer, area, (1, row), &line, look.muted());
         row += 1;
     }
     let first = first_line(listing, usize::from(area.height.saturating_sub(row)));
     let lines = listing.lines.get(first..).unwrap_or_default();
-    let shown = &lines[..lines.len().min(usize::from(area.height))];
-    let columns = Columns::of(shown, area.width);
-    // A boundary that the line before the first covers is not among these.
-    let mut ruled =
-        shown.iter().find(|line| !line.bytes.is_empty()).map(|l| l.offset.div_ceil(LINE));
-    for line in shown {
+    let columns = Columns::of(&lines[..lines.len().min(usize::from(area.height))], area.width);
+    let mut shown = 0;
+    for line in lines {
+        // Every multiple of 64 is begun at or covered by one instruction.
         let boundary = Boundary::of(line);
-        if !line.bytes.is_empty() && boundary == Boundary::Begins(LINE) {
-            if ruled.is_some_and(|next| next <= line.offset / LINE) {
-                ruler(line.offset, area, row, buffer, look);
-                row += 1;
-            }
-            ruled = Some(line.offset / LINE + 1);
-        }
-        instruction(line, boundary, columns, area, row, buffer, look);
-        row += 1;
-        if let Boundary::Covers(LINE, inside) = boundary {
-            ruler(line.offset + inside, area, row, buffer, look);
+        if boundary == Boundary::Begins(LINE) {
+            ruler(line.offset, columns, area, row, buffer, look);
             row += 1;
-            ruled = Some((line.offset + inside) / LINE + 1);
         }
         if row >= area.height {
             break;
         }
+        instruction(line, boundary, columns, area, row, buffer, look);
+        (row, shown) = (row + 1, shown + 1);
+        if let Boundary::Covers(LINE, inside) = boundary {
+            ruler(line.offset.saturating_add(inside), columns, area, row, buffer, look);
+            row += 1;
+        }
     }
-    more(first, listing, row, area, buffer, look);
+    let below = lines.len() - shown;
+    rule(buffer, area, &id, &hidden(first, below), look);
 }
 
-/// What there is to know about the main loop as a whole.
-fn summary(listing: &Listing) -> Option<String> {
+/// How many lines are above and below those shown.
+fn hidden(above: usize, below: usize) -> String {
+    let part = |arrow: &str, lines: usize| (lines > 0).then(|| format!("{arrow}{lines}"));
+    part("↑", above).into_iter().chain(part("↓", below)).collect::<Vec<_>>().join(" ")
+}
+
+/// What there is to know about the main loop as a whole, in the most words that fit.
+fn summary(listing: &Listing, room: u16) -> Option<String> {
     let body = || listing.lines.iter().filter(|line| line.in_loop && !line.bytes.is_empty());
     let (begin, end) = (body().next()?.offset, end(body().last()?));
-    let lines = (end - 1) / LINE - begin / LINE + 1;
+    let lines = ((end - 1) / LINE).saturating_sub(begin / LINE) + 1;
     let crossing =
         body().filter(|line| matches!(Boundary::of(line), Boundary::Covers(LINE, _))).count();
+    let plural = |n: u32| if n == 1 { "" } else { "s" };
     let bytes = end.saturating_sub(begin);
-    let over = if lines == 1 { "1 line".to_string() } else { format!("{lines} lines") };
+    let place = format!("{bytes} bytes, top at {} mod 64, ", begin % LINE);
     let crossed = match crossing {
         0 => String::new(),
-        n => format!(", {n} across"),
+        n => format!(", {n} instruction{} across", plural(n as u32)),
     };
-    Some(format!("loop {bytes} bytes at 64n+{}, {over}{crossed}", begin % LINE))
+    let few = format!("{lines} line{}", plural(lines));
+    let across = if crossing > 0 { format!("{few}, {crossing} across") } else { few.clone() };
+    let many = format!("in {lines} line{} of 64{crossed}", plural(lines));
+    let starts = ["loop: ", ""].into_iter();
+    let ends = [&many, &across, &few];
+    let words = ends.into_iter().flat_map(|end| starts.clone().map(move |start| (start, end)));
+    words.map(|(start, end)| format!("{start}{place}{end}")).find(|text| width(text) <= room)
 }
 
 /// The first line shown: a few before the loop, or as far up as is needed to fill the room.
@@ -146,9 +156,11 @@ fn first_line(listing: &Listing, room: usize) -> usize {
     (own as i64 + i64::from(listing.scroll)).clamp(0, last as i64) as usize
 }
 
-/// Columns of bytes and of text.
+/// Columns of the parts of a line.
 #[derive(Clone, Copy)]
 struct Columns {
+    /// Digits of an offset.
+    offset: usize,
     bytes: u16,
     text: u16,
     /// Whether bytes have a space between them.
@@ -158,27 +170,36 @@ struct Columns {
 }
 
 impl Columns {
-    /// The text has what it needs first, the bytes what is left.
-    fn of(lines: &[ListingLine], width_: u16) -> Columns {
-        let longest = |loose: bool| {
+    /// The text of the loop has what it needs first, the bytes what is left; longer lines
+    /// elsewhere are cut.
+    fn of(lines: &[ListingLine], columns: u16) -> Columns {
+        let has_loop = lines.iter().any(|line| line.in_loop && !line.bytes.is_empty());
+        let code = || {
             let code = lines.iter().filter(|line| !line.bytes.is_empty());
-            code.map(|line| width(&text(line, loose))).max().unwrap_or(0)
+            code.filter(move |line| line.in_loop || !has_loop)
         };
-        let most = lines.iter().map(|line| line.bytes.len()).max().unwrap_or(0) as u16;
-        let room = width_.saturating_sub(GUTTER);
-        let (spaced, packed) = (3 * most, 2 * most + 1);
-        for (bytes, is_spaced, loose) in
-            [(spaced, true, true), (packed, false, true), (packed, false, false)]
-        {
+        let longest = |loose| code().map(|line| width(&text(line, loose))).max().unwrap_or(0);
+        let most = |lines: &mut dyn Iterator<Item = &ListingLine>| {
+            lines.map(|line| line.bytes.len()).max().unwrap_or(0) as u16
+        };
+        let offset = if lines.iter().all(|line| line.offset < 0x1000) { 3 } else { 4 };
+        let room = columns.saturating_sub(GUTTER + offset as u16);
+        let (all, own) = (most(&mut lines.iter()), most(&mut code()));
+        let choices = [
+            (3 * all, true, true),
+            (3 * own, true, true),
+            (2 * own + 1, false, true),
+            (2 * own + 1, false, false),
+        ];
+        for (bytes, spaced, loose) in choices {
             if bytes + 1 + longest(loose) <= room {
-                let text = room - bytes - 1;
-                return Columns { bytes, text, spaced: is_spaced, loose };
+                return Columns { offset, bytes, text: room - bytes - 1, spaced, loose };
             }
         }
         let left = room.saturating_sub(longest(false) + 1);
         let bytes = if left < FEWEST { 0 } else { left };
         let text = room.saturating_sub(if bytes > 0 { bytes + 1 } else { 0 });
-        Columns { bytes, text, spaced: false, loose: false }
+        Columns { offset, bytes, text, spaced: false, loose: false }
     }
 }
 
@@ -206,7 +227,7 @@ fn instruction(
     let loud = matches!(boundary, Boundary::Covers(LINE, _));
     let plain = if line.in_loop { Style::new() } else { look.muted() };
     let style = if loud { boundary.style(look) } else { plain };
-    let offset = format!("{:04x} ", line.offset);
+    let offset = format!("{:0digits$x} ", line.offset, digits = columns.offset);
     let pieces = [(bar, accent), (boundary.mark(), boundary.style(look)), (&offset, look.muted())];
     let column = put_all(buffer, area, (0, row), &pieces);
     let split = match boundary {
@@ -246,20 +267,10 @@ fn hex(bytes: &[u8], split: Option<usize>, spaced: bool) -> String {
 }
 
 /// The line between two lines of 64 bytes.
-fn ruler(offset: u32, area: Rect, row: u16, buffer: &mut Buffer, look: Look) {
-    let rest = "═".repeat(usize::from(area.width.saturating_sub(GUTTER)));
-    put(buffer, area, (0, row), &format!(" ═{offset:04x}═{rest}"), look.muted());
-}
-
-/// How many lines are not shown, over the rule.
-fn more(first: usize, listing: &Listing, _row: u16, area: Rect, buffer: &mut Buffer, look: Look) {
-    if first > 0 {
-        let remark = format!(" ↑ {first} ");
-        let column = area.width.saturating_sub(width(&remark) + 1);
-        if width(&shorten(&listing.id, area.width.saturating_sub(4))) + 3 < column {
-            put(buffer, area, (column, 0), &remark, look.muted());
-        }
-    }
+fn ruler(offset: u32, columns: Columns, area: Rect, row: u16, buffer: &mut Buffer, look: Look) {
+    let rest = "═".repeat(usize::from(area.width));
+    let text = format!(" ═{offset:0digits$x}{rest}", digits = columns.offset);
+    put(buffer, area, (0, row), &text, look.muted());
 }
 
 #[cfg(test)]

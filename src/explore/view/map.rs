@@ -36,6 +36,8 @@ pub(super) struct Grid {
     shown: (usize, usize),
     /// Lines of headings above the cells.
     headings: u16,
+    /// Letters that all headings of columns begin with, and that are said once.
+    prefix: usize,
 }
 
 impl Grid {
@@ -44,7 +46,8 @@ impl Grid {
         let (columns, rows) = (map.x.values.len(), map.y.values.len());
         let side = side(map);
         let room = area.width.saturating_sub(side + 1);
-        let widest = widest(&map.x.values);
+        let prefix = prefix(&map.x.values);
+        let widest = widest(&map.x.values).saturating_sub(prefix as u16);
         let (least, most) = CELL_COLUMNS;
         let cell = (room / (columns.max(1).min(usize::from(room.max(1))) as u16))
             .clamp(least, most.max(widest + 1));
@@ -65,7 +68,13 @@ impl Grid {
             first: (first_column, first_row),
             shown: (shown_columns, shown_rows),
             headings,
+            prefix,
         }
+    }
+
+    /// The line of a cell that its figure stands in.
+    fn figure_line(&self) -> u16 {
+        (self.cell.1 - 1) / 2
     }
 
     /// The cell that is drawn at a place of the screen.
@@ -112,6 +121,17 @@ fn side(map: &HeatMap) -> u16 {
     widest(&map.y.values).min(HEADING_COLUMNS) + 1
 }
 
+/// Letters before the figures of all values, as in `a16`, `a64+8`: bytes of them.
+fn prefix(values: &[String]) -> usize {
+    let letters = |value: &String| {
+        let end = value.find(|c: char| !c.is_ascii_alphabetic())?;
+        value[end..].starts_with(|c: char| c.is_ascii_digit()).then(|| value[..end].to_string())
+    };
+    let first = values.first().and_then(letters).unwrap_or_default();
+    let all = values.iter().all(|value| letters(value).as_ref() == Some(&first));
+    if all { first.len() } else { 0 }
+}
+
 fn widest(values: &[String]) -> u16 {
     values.iter().map(|value| width(value)).max().unwrap_or(0).min(64)
 }
@@ -123,18 +143,23 @@ fn legend_lines(area: Rect) -> u16 {
 /// Draws the map.
 pub(super) fn draw(map: &HeatMap, area: Rect, buffer: &mut Buffer, look: Look) {
     let grid = Grid::of(map, area);
-    let heading = format!("{} → · {} ↓", map.x.key, map.y.key);
+    let letters = map.x.values.first().map_or("", |value| &value[..grid.prefix]);
+    let said = if letters.is_empty() { String::new() } else { format!(" {letters}…") };
+    let heading = format!("{}{said} → · {} ↓", map.x.key, map.y.key);
     rule(buffer, area, &heading, &hidden(map, &grid), look);
     headings(map, &grid, area, buffer, look);
     for (index, heat) in map.cells.iter().enumerate() {
         let columns = map.x.values.len().max(1);
         let at = (index % columns, index / columns);
         if let Some(rect) = grid.rect(at) {
-            cell(map, *heat, at, rect, buffer, look);
+            // Above and below the figure there is only colour.
+            buffer.set_style(rect, style(*heat, look).remove_modifier(Modifier::UNDERLINED));
+            let line = Rect { y: rect.y + grid.figure_line(), height: 1, ..rect };
+            cell(map, *heat, at, line, buffer, look);
         }
     }
     if let Some(rect) = grid.rect(map.cursor) {
-        brackets(rect, area, buffer, look);
+        brackets(rect, grid.figure_line(), area, buffer, look);
     }
     legend(map, &grid, area, buffer, look);
 }
@@ -158,7 +183,7 @@ fn headings(map: &HeatMap, grid: &Grid, area: Rect, buffer: &mut Buffer, look: L
         let column = grid.first.0 + place;
         let Some(value) = map.x.values.get(column) else { continue };
         let line = place as u16 % grid.headings;
-        let text = cut(value, (grid.cell.0 * grid.headings).saturating_sub(1));
+        let text = cut(&value[grid.prefix..], (grid.cell.0 * grid.headings).saturating_sub(1));
         // Headings end where their figures end.
         let end = grid.cells.x - area.x + place as u16 * grid.cell.0 + figure_end(grid.cell.0);
         let start = end.saturating_sub(width(&text)).max(side(map).min(end));
@@ -169,7 +194,7 @@ fn headings(map: &HeatMap, grid: &Grid, area: Rect, buffer: &mut Buffer, look: L
         let row = grid.first.1 + place;
         let Some(value) = map.y.values.get(row) else { continue };
         let line = Rect { width: side(map) - 1, ..area };
-        let y = grid.cells.y - area.y + place as u16 * grid.cell.1;
+        let y = grid.cells.y - area.y + place as u16 * grid.cell.1 + grid.figure_line();
         put_right(buffer, line, y, &cut(value, line.width), style(row == map.cursor.1));
     }
 }
@@ -204,7 +229,6 @@ fn cell(
             text = format!("P{}", if width(&text) < 2 { &text } else { "" });
         }
     }
-    buffer.set_style(rect, style);
     let end = figure_end(rect.width);
     let start = end.saturating_sub(width(&text));
     put(buffer, rect, (start, 0), &text, style);
@@ -241,11 +265,12 @@ fn figure(heat: Heat, columns: u16) -> String {
 }
 
 /// The cursor. In a narrow cell the closing bracket stands in the column of the next.
-fn brackets(rect: Rect, area: Rect, buffer: &mut Buffer, look: Look) {
+fn brackets(rect: Rect, line: u16, area: Rect, buffer: &mut Buffer, look: Look) {
     let style = Style::new().add_modifier(Modifier::BOLD | Modifier::REVERSED);
     let closing = rect.x + if rect.width >= ROOMY { rect.width - 1 } else { rect.width };
     for row in rect.y..rect.bottom() {
-        for (column, bracket) in [(rect.x, "["), (closing, "]")] {
+        let (open, close) = if row == rect.y + line { ("[", "]") } else { (" ", " ") };
+        for (column, bracket) in [(rect.x, open), (closing, close)] {
             if area.contains((column, row).into()) {
                 if let Some(cell) = buffer.cell_mut((column, row)) {
                     cell.reset();
@@ -266,9 +291,12 @@ fn legend(map: &HeatMap, grid: &Grid, area: Rect, buffer: &mut Buffer, look: Loo
     let best = look.heat(1.0).add_modifier(Modifier::BOLD);
     let mut items: Vec<(String, Style, &str)> = Vec::new();
     if has(|heat| matches!(heat, Heat::Measured { .. })) {
-        items.push((" ★ ".to_string(), best, "fastest"));
+        items.push((" ★ ".to_string(), best, "best"));
         let seven = look.heat(1.07).add_modifier(Modifier::BOLD);
-        items.push((" 7 ".to_string(), seven, "7 % slower"));
+        items.push((" 7 ".to_string(), seven, "% slower"));
+    }
+    if has(|heat| matches!(heat, Heat::Measured { fine: false, .. })) {
+        items.push((" ~ ".to_string(), look.heat(1.07), "rough"));
     }
     let glyph = |heat: Heat| format!(" {} ", figure(heat, 2));
     let mut state = |heat: Heat, present: bool, text| {
@@ -276,14 +304,11 @@ fn legend(map: &HeatMap, grid: &Grid, area: Rect, buffer: &mut Buffer, look: Loo
             items.push((glyph(heat), style(heat, look), text));
         }
     };
-    state(Heat::Illegal, has(|h| *h == Heat::Illegal), "no such");
+    state(Heat::Illegal, has(|h| *h == Heat::Illegal), "illegal");
     state(Heat::Unsupported, has(|h| *h == Heat::Unsupported), "not here");
     state(Heat::Failed, has(|h| *h == Heat::Failed), "failed");
     state(Heat::Unmeasured, has(|h| *h == Heat::Unmeasured), "no time");
     state(Heat::Measuring, has(|h| *h == Heat::Measuring), "timing");
-    if has(|heat| matches!(heat, Heat::Measured { fine: false, .. })) {
-        items.push((" ~ ".to_string(), look.heat(1.07), "rough"));
-    }
     if has(|heat| matches!(heat, Heat::Measured { slower, .. } if *slower >= 1.995)) {
         items.push((" + ".to_string(), look.heat(9.0), "far slower"));
     }
@@ -300,7 +325,7 @@ fn legend(map: &HeatMap, grid: &Grid, area: Rect, buffer: &mut Buffer, look: Loo
     };
     let (mut column, mut row) = (0, first);
     for (glyph, style, text) in items {
-        let wide = width(&glyph) + 1 + width(text);
+        let wide = width(&glyph) + width(text);
         if column + wide > area.width {
             (column, row) = (0, row + 1);
             if row >= first + lines {
@@ -308,6 +333,6 @@ fn legend(map: &HeatMap, grid: &Grid, area: Rect, buffer: &mut Buffer, look: Loo
             }
         }
         column = put(buffer, area, (column, row), &glyph, style);
-        column = put(buffer, area, (column, row), &format!(" {text} "), look.muted());
+        column = put(buffer, area, (column, row), &format!("{text} "), look.muted());
     }
 }

@@ -3,12 +3,15 @@
 //! It knows the plain data of a [`Screen`] and nothing of what it stands for: a new axis, a
 //! new state or a new subject is a new word in it.
 
+#[cfg(test)]
+mod any;
 mod axes;
 mod bars;
 mod curve;
 mod figures;
 #[cfg(test)]
 mod fixture;
+mod help;
 mod layout;
 mod listing;
 mod look;

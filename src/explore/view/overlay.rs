@@ -6,18 +6,16 @@ use ratatui::style::{Modifier, Style};
 use ratatui::widgets::{Block, BorderType, Clear, Padding, Widget};
 
 use super::super::screen::{Overlay, Prompt};
+use super::help;
 use super::layout::{middle, window};
 use super::look::Look;
-use super::text::{cut, put, put_right, shorten, width, wrap};
+use super::text::{cut, put, shorten, width, wrap};
 
 /// Columns that a line to type in wants.
 const PROMPT_COLUMNS: u16 = 64;
 
 /// Suggestions shown at most.
 const SUGGESTIONS: usize = 8;
-
-/// Columns between two columns of help.
-const GAP: u16 = 3;
 
 /// Draws what lies over everything; where the terminal's cursor belongs, if there is text
 /// to type.
@@ -29,7 +27,7 @@ pub(super) fn draw(
 ) -> Option<Position> {
     match overlay {
         Overlay::Help(groups) => {
-            help(groups, area, buffer, look);
+            help::draw(groups, area, buffer, look);
             None
         }
         Overlay::Prompt(prompt) => prompt_box(prompt, area, buffer, look),
@@ -41,7 +39,7 @@ pub(super) fn draw(
 }
 
 /// An empty box with a title; its inner rectangle.
-fn frame(area: Rect, title: &str, buffer: &mut Buffer, look: Look) -> Rect {
+pub(super) fn frame(area: Rect, title: &str, buffer: &mut Buffer, look: Look) -> Rect {
     let title = format!(" {} ", cut(title, area.width.saturating_sub(6)));
     let block = Block::bordered()
         .border_type(BorderType::Rounded)
@@ -53,105 +51,6 @@ fn frame(area: Rect, title: &str, buffer: &mut Buffer, look: Look) -> Rect {
     Clear.render(area, buffer);
     block.render(area, buffer);
     inner
-}
-
-/// A line of help.
-enum HelpLine<'a> {
-    Group(&'a str),
-    Key(&'a str, &'a str),
-    Gap,
-}
-
-fn help(groups: &[(String, Vec<(String, String)>)], area: Rect, buffer: &mut Buffer, look: Look) {
-    let keys = || groups.iter().flat_map(|(_, keys)| keys);
-    let widest =
-        |texts: &mut dyn Iterator<Item = &String>| texts.map(|text| width(text)).max().unwrap_or(0);
-    let key = widest(&mut keys().map(|(key, _)| key));
-    let about = widest(&mut keys().map(|(_, about)| about));
-    let natural = key + 2 + about;
-    let room = (area.width.saturating_sub(4), area.height.saturating_sub(2));
-    // The fewest columns in which all of it stands; where there are none, the most.
-    let fits = |columns: u16| columns * (natural + GAP) <= room.0 + GAP;
-    let mut chosen = (1, columns_of(groups, 1, room.1));
-    for columns in 1..=3 {
-        let parts = columns_of(groups, columns, room.1);
-        let tall = parts.iter().map(Vec::len).max().unwrap_or(0);
-        let possible = columns == 1 || fits(columns) || (columns == 2 && room.0 >= 56);
-        if !possible {
-            break;
-        }
-        chosen = (columns, parts);
-        if tall <= usize::from(room.1) {
-            break;
-        }
-    }
-    let (columns, parts) = chosen;
-    let tall = parts.iter().map(Vec::len).max().unwrap_or(0) as u16;
-    let wide = (columns * (natural + GAP) - GAP).min(room.0);
-    let inner = frame(middle(area, wide + 4, tall + 2), "keys", buffer, look);
-    let each = (inner.width + GAP) / columns;
-    for (part, lines) in (0..).zip(&parts) {
-        let column = Rect {
-            x: inner.x + part * each,
-            width: each.saturating_sub(GAP).min(inner.width),
-            ..inner
-        };
-        help_column(lines, key, column.intersection(inner), buffer, look);
-    }
-}
-
-/// The groups in so many columns of about the same height; none is broken.
-fn columns_of(
-    groups: &[(String, Vec<(String, String)>)],
-    columns: u16,
-    room: u16,
-) -> Vec<Vec<HelpLine<'_>>> {
-    let all: usize = groups.iter().map(|(_, keys)| keys.len() + 2).sum();
-    // Gaps go first where they make the difference.
-    let gap = all.div_ceil(usize::from(columns)) <= usize::from(room) + 1;
-    let height = |keys: usize| keys + 1 + usize::from(gap);
-    let total: usize = groups.iter().map(|(_, keys)| height(keys.len())).sum();
-    let target = total.div_ceil(usize::from(columns));
-    let mut parts: Vec<Vec<HelpLine<'_>>> = vec![Vec::new()];
-    for (name, keys) in groups {
-        let last = parts.len() == usize::from(columns);
-        if let Some(part) = parts.last()
-            && !last
-            && !part.is_empty()
-            && part.len() + height(keys.len()) / 2 >= target
-        {
-            parts.push(Vec::new());
-        }
-        let Some(part) = parts.last_mut() else { continue };
-        if gap && !part.is_empty() {
-            part.push(HelpLine::Gap);
-        }
-        part.push(HelpLine::Group(name));
-        part.extend(keys.iter().map(|(key, about)| HelpLine::Key(key, about)));
-    }
-    parts
-}
-
-fn help_column(lines: &[HelpLine<'_>], key: u16, area: Rect, buffer: &mut Buffer, look: Look) {
-    let bold = look.accent().add_modifier(Modifier::BOLD);
-    for (row, line) in (0..area.height).zip(lines) {
-        if row + 1 == area.height && usize::from(area.height) < lines.len() {
-            put(buffer, area, (0, row), "… more in a taller window", look.muted());
-            break;
-        }
-        match line {
-            HelpLine::Gap => {}
-            HelpLine::Group(name) => {
-                let style = Style::new().add_modifier(Modifier::BOLD | Modifier::UNDERLINED);
-                put(buffer, area, (0, row), &cut(name, area.width), style);
-            }
-            HelpLine::Key(keys, about) => {
-                put_right(buffer, Rect { width: key.min(area.width), ..area }, row, keys, bold);
-                let room = area.width.saturating_sub(key + 2);
-                put(buffer, area, (key + 2, row), &cut(about, room), Style::new());
-            }
-        }
-    }
 }
 
 fn prompt_box(prompt: &Prompt, area: Rect, buffer: &mut Buffer, look: Look) -> Option<Position> {

@@ -7,9 +7,12 @@ use ratatui::text::Span;
 
 use super::look::Look;
 
+/// Wider than any screen: what is longer counts as this, so that a few of them can be added.
+const WIDEST: usize = 4096;
+
 /// Columns of a text.
 pub(super) fn width(text: &str) -> u16 {
-    Span::raw(text).width().min(usize::from(u16::MAX)) as u16
+    Span::raw(text).width().min(WIDEST) as u16
 }
 
 /// Writes a text at a column and row of `area`, cut at the right end; the column after it.
