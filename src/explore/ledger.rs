@@ -21,7 +21,7 @@ const PATIENCE: u32 = 5;
 
 /// Samples that an interval rests on, at most: a baseline takes part in every batch, and its
 /// thousands would make each drawing slow and no interval better.
-const WINDOW: usize = 1_200;
+const WINDOW: usize = 2_400;
 
 /// Raw samples of a subject that go to a file, at most, the last ones.
 const WRITTEN: usize = 2_000;

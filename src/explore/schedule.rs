@@ -15,12 +15,14 @@ const MOST_COARSE: usize = 24;
 /// Candidates of a closer look, at most: few, so that each gets many blocks.
 const MOST_FINE: usize = 10;
 
-/// Layouts that a loop gets by its part. The floor is what makes a first interval; the
-/// cursor's is where intervals in l1 are well below a per cent.
-const FLOOR: u32 = 10;
-const LEADER: u32 = 60;
-const FOCUS: u32 = 240;
-const CURVE: u32 = 30;
+/// Layouts that a loop gets by its part: so many once its interval is narrower than the band
+/// of a comparison, and as many as the second number says while it is not. The floor is what
+/// makes a first interval.
+type Target = (u32, u32);
+const FLOOR: Target = (10, 60);
+const CURVE: Target = (20, 80);
+const LEADER: Target = (60, 240);
+const FOCUS: Target = (240, 600);
 
 /// Layouts of a first look.
 const COARSE: u32 = 2;
@@ -43,6 +45,8 @@ pub(super) struct Point {
     pub(super) variant: Variant,
     /// Layouts it has been measured in, beside the baseline that is looked at.
     pub(super) layouts: u32,
+    /// Whether its interval is narrower than the band of a comparison.
+    pub(super) fine: bool,
     /// Its time relative to the others of its cell, on a log scale; `None` before the first.
     pub(super) value: Option<f64>,
 }
@@ -142,12 +146,13 @@ pub(super) fn next(scene: &Scene) -> Option<Order> {
 /// has of its target.
 fn wanted(scene: &Scene) -> Vec<(Point, f64)> {
     let mut list: Vec<(Point, u32)> = Vec::new();
-    let mut want = |point: &Point, target: u32| match list
+    let of = |point: &Point, (fine, most): Target| if point.fine { fine } else { most };
+    let mut want = |point: &Point, target: Target| match list
         .iter_mut()
         .find(|(p, _)| (p.cell, p.variant) == (point.cell, point.variant))
     {
-        Some((_, t)) => *t = target.max(*t),
-        None => list.push((*point, target)),
+        Some((_, t)) => *t = of(point, target).max(*t),
+        None => list.push((*point, of(point, target))),
     };
     for point in scene.cursor.iter().chain(&scene.pin) {
         want(point, FOCUS);
@@ -221,6 +226,7 @@ mod tests {
             cell: cell(level),
             variant: variants()[i],
             layouts: layouts[i],
+            fine: layouts[i] > 40,
             value: (layouts[i] > 0).then_some(i as f64),
         };
         Scene {
@@ -261,10 +267,11 @@ mod tests {
     #[test]
     fn leaders_are_refined_more_than_others() {
         let n = variants().len();
-        let done = next(&scene(Level::L1, &vec![FOCUS; n], 3, Some(4)));
+        let done = next(&scene(Level::L1, &vec![FOCUS.0; n], 3, Some(4)));
         assert_eq!(done, None);
-        let mut layouts = vec![FLOOR; n];
-        layouts[20] = FOCUS;
+        // All but the leaders and the cursor have enough.
+        let mut layouts = vec![LEADER.0 - 1; n];
+        layouts[20] = FOCUS.0;
         let order = next(&scene(Level::L1, &layouts, 20, None)).unwrap();
         let leaders: HashSet<Variant> = variants()[..LEADERS].iter().copied().collect();
         assert_eq!(order.members.iter().copied().collect::<HashSet<_>>(), leaders);
@@ -311,7 +318,7 @@ mod tests {
                 }
                 for member in &order.members {
                     let have = &mut layouts[places[member]];
-                    prop_assert!(*have < FOCUS);
+                    prop_assert!(*have < FOCUS.1);
                     *have += order.layouts;
                 }
                 // What a batch takes is near what the cursor's wish may wait for.
@@ -321,8 +328,8 @@ mod tests {
                 batches += 1;
                 prop_assert!(batches < 5_000);
             }
-            prop_assert!(layouts[cursor] >= FOCUS);
-            prop_assert!(layouts.iter().all(|have| *have >= FLOOR));
+            prop_assert!(layouts[cursor] >= FOCUS.0);
+            prop_assert!(layouts.iter().all(|have| *have >= FLOOR.0));
         }
     }
 }

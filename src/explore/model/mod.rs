@@ -17,6 +17,7 @@ use super::ledger::Ledger;
 use super::schedule::{self, Order};
 use super::screen::{Status, StatusKind};
 use crate::host::FeatureSet;
+use crate::search::band;
 use crate::subject::{Baseline, Cell, Class, Drive, Op, State, Subject, Variant};
 use crate::template::Axis;
 use choice::Choice;
@@ -287,13 +288,18 @@ impl Model {
         let points = self.points();
         let order = schedule::scattered(points.len());
         let points = order.into_iter().map(|i| points[i]);
-        let focus = |variant: Option<Variant>, beside: Subject| {
-            variant.and_then(|v| self.point(&cell, v, Some(&beside)))
-        };
-        let pin_beside = cursor.map(Subject::Variant);
+        let beside = Subject::Baseline(self.baseline);
+        let at_cursor = cursor.and_then(|v| self.point(&cell, v, Some(&beside)));
+        // What counts of the pin is how often it was measured beside the loop at the cursor.
+        let pin = self.pin.zip(cursor).filter(|(pin, cursor)| pin != cursor);
+        let pin = pin.and_then(|(pin, cursor)| {
+            let together = self.point(&cell, cursor, Some(&Subject::Variant(pin)))?.layouts;
+            let point = self.point(&cell, pin, None)?;
+            Some(schedule::Point { layouts: point.layouts.min(together), ..point })
+        });
         schedule::Scene {
-            cursor: focus(cursor, Subject::Baseline(self.baseline)),
-            pin: pin_beside.and_then(|beside| focus(self.pin, beside)),
+            cursor: at_cursor,
+            pin,
             points: points.filter_map(|(cell, v)| self.point(&cell, v, None)).collect(),
             curve: self.curve.is_some(),
             baselines,
@@ -312,7 +318,13 @@ impl Model {
         let subject = Subject::Variant(variant);
         let ledger = &self.world.ledger;
         let Some(entry) = ledger.entry(cell, &subject) else {
-            return Some(schedule::Point { cell: *cell, variant, layouts: 0, value: None });
+            return Some(schedule::Point {
+                cell: *cell,
+                variant,
+                layouts: 0,
+                fine: false,
+                value: None,
+            });
         };
         if entry.trouble.is_some() {
             return None;
@@ -325,7 +337,8 @@ impl Model {
             _ => entry.layouts(),
         };
         let value = entry.known.map(|k| face::value(&k));
-        Some(schedule::Point { cell: *cell, variant, layouts, value })
+        let fine = entry.known.is_some_and(|k| k.width() < band(cell));
+        Some(schedule::Point { cell: *cell, variant, layouts, fine, value })
     }
 
     /// The loops that the map or the curve shows, those that can run here.
