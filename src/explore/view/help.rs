@@ -18,8 +18,11 @@ const KEY_GAP: u16 = 2;
 /// Columns of help beside each other, at most.
 const MOST: usize = 3;
 
-/// Groups of (keys, what they do).
-type Groups = [(String, Vec<(String, String)>)];
+/// A name, and (keys, what they do).
+type Group = (String, Vec<(String, String)>);
+
+/// Groups of keys.
+type Groups = [Group];
 
 /// A line of help.
 #[derive(Clone, Debug, PartialEq)]
@@ -115,7 +118,7 @@ fn columns(
     let gap = usize::from(gaps);
     let total: usize = groups.iter().map(|(_, keys)| keys.len() + 1 + gap).sum();
     let target = total.div_ceil(count.max(1));
-    let mut parts: Vec<Vec<(usize, &(String, Vec<(String, String)>))>> = vec![Vec::new()];
+    let mut parts: Vec<Vec<(usize, &Group)>> = vec![Vec::new()];
     let (mut height, mut number) = (0, 0);
     for group in groups {
         let own = group.1.len() + 1 + gap;
@@ -132,7 +135,7 @@ fn columns(
 }
 
 fn column(
-    groups: &[(usize, &(String, Vec<(String, String)>))],
+    groups: &[(usize, &Group)],
     gaps: bool,
     columns: Option<u16>,
     broken: &[usize],
