@@ -18,23 +18,26 @@ const KEY_GAP: u16 = 2;
 /// Columns of help beside each other, at most.
 const MOST: usize = 3;
 
-/// Groups of (keys, what they do).
-type Groups = [(String, Vec<(String, String)>)];
+/// A name, and (keys, what they do).
+type Group = (String, Vec<(String, String)>);
+
+/// Groups of keys.
+type Groups = [Group];
 
 /// A line of help.
 #[derive(Clone, Debug, PartialEq)]
 enum Line {
     Gap,
     Group(String),
-    /// Keys, empty where the line goes on with the one before; what they do.
-    Key(String, String),
+    /// Keys, empty where the line goes on with the one before, the columns of the group's
+    /// keys, and what they do.
+    Key(String, u16, String),
 }
 
 /// A column of help.
 #[derive(Clone, Debug, PartialEq)]
 struct Column {
-    /// Columns of the keys and of what they do.
-    widths: (u16, u16),
+    width: u16,
     lines: Vec<Line>,
 }
 
@@ -42,16 +45,15 @@ struct Column {
 pub(super) fn draw(groups: &Groups, area: Rect, buffer: &mut Buffer, look: Look) {
     let room = (area.width.saturating_sub(4), area.height.saturating_sub(2));
     let columns = arrange(groups, room);
-    let wide = columns.iter().map(|c| c.widths.0 + KEY_GAP + c.widths.1 + GAP).sum::<u16>();
+    let wide = columns.iter().map(|column| column.width + GAP).sum::<u16>();
     let tall = columns.iter().map(|column| column.lines.len()).max().unwrap_or(0) as u16;
     let outer = middle(area, wide.saturating_sub(GAP) + 4, tall.saturating_add(2));
     let inner = frame(outer, "keys", buffer, look);
     let mut x = inner.x;
     for column in &columns {
-        let width = column.widths.0 + KEY_GAP + column.widths.1;
-        let place = Rect { x, width, ..inner }.intersection(inner);
+        let place = Rect { x, width: column.width, ..inner }.intersection(inner);
         draw_column(column, place, buffer, look);
-        x = x.saturating_add(width + GAP);
+        x = x.saturating_add(column.width + GAP);
     }
 }
 
@@ -63,7 +65,7 @@ fn arrange(groups: &Groups, (width, height): (u16, u16)) -> Vec<Column> {
     for gaps in [true, false] {
         for count in 1..=most {
             let columns = columns(groups, count, gaps, None, &[]);
-            let used: u16 = columns.iter().map(|c| c.widths.0 + KEY_GAP + c.widths.1 + GAP).sum();
+            let used: u16 = columns.iter().map(|column| column.width + GAP).sum();
             if used <= width + GAP && fits(&columns) {
                 return columns;
             }
@@ -78,13 +80,18 @@ fn arrange(groups: &Groups, (width, height): (u16, u16)) -> Vec<Column> {
             best = tried;
         }
     }
+    // What loses most by a cut is broken first.
+    let each = ((width + GAP) / best.len() as u16).saturating_sub(GAP);
     let count = best.len();
-    let each = (width + GAP) / count as u16;
-    let keys: usize = groups.iter().map(|(_, keys)| keys.len()).sum();
+    let texts = groups.iter().flat_map(|(_, keys)| keys).map(|(key, about)| width_of(key, about));
+    let mut longest: Vec<(usize, u16)> = texts.enumerate().collect();
+    longest.retain(|(_, wide)| *wide > each);
+    longest.sort_by_key(|(_, wide)| std::cmp::Reverse(*wide));
+    longest.truncate(usize::from(height) * count);
     let mut broken = Vec::new();
-    for key in 0..keys {
+    for (key, _) in longest {
         broken.push(key);
-        let tried = columns(groups, count, false, Some(each.saturating_sub(GAP)), &broken);
+        let tried = columns(groups, count, false, Some(each), &broken);
         if fits(&tried) && tried.len() == count {
             best = tried;
         } else {
@@ -92,6 +99,10 @@ fn arrange(groups: &Groups, (width, height): (u16, u16)) -> Vec<Column> {
         }
     }
     best
+}
+
+fn width_of(key: &str, about: &str) -> u16 {
+    width(key) + KEY_GAP + width(about)
 }
 
 /// The groups in at most so many columns of about the same height, none of them divided; in
@@ -107,7 +118,7 @@ fn columns(
     let gap = usize::from(gaps);
     let total: usize = groups.iter().map(|(_, keys)| keys.len() + 1 + gap).sum();
     let target = total.div_ceil(count.max(1));
-    let mut parts: Vec<Vec<(usize, &(String, Vec<(String, String)>))>> = vec![Vec::new()];
+    let mut parts: Vec<Vec<(usize, &Group)>> = vec![Vec::new()];
     let (mut height, mut number) = (0, 0);
     for group in groups {
         let own = group.1.len() + 1 + gap;
@@ -124,31 +135,39 @@ fn columns(
 }
 
 fn column(
-    groups: &[(usize, &(String, Vec<(String, String)>))],
+    groups: &[(usize, &Group)],
     gaps: bool,
     columns: Option<u16>,
     broken: &[usize],
 ) -> Column {
-    let all = || groups.iter().flat_map(|(_, (_, keys))| keys);
-    let key = all().map(|(key, _)| width(key)).max().unwrap_or(0);
-    let about = all().map(|(_, about)| width(about)).max().unwrap_or(0);
-    let about = columns.map_or(about, |all| all.saturating_sub(key + KEY_GAP));
+    let widest =
+        |texts: &mut dyn Iterator<Item = &String>| texts.map(|text| width(text)).max().unwrap_or(0);
+    // Keys stand below each other in a group; a group of short ones leaves more for the text.
+    let keys_of = |keys: &[(String, String)]| widest(&mut keys.iter().map(|(key, _)| key));
+    let natural = groups.iter().map(|(_, (name, keys))| {
+        let about = widest(&mut keys.iter().map(|(_, about)| about));
+        (keys_of(keys) + KEY_GAP + about).max(width(name))
+    });
+    let column = columns.unwrap_or_else(|| natural.max().unwrap_or(0));
     let mut lines = Vec::new();
     for (first, (name, keys)) in groups {
         if gaps && !lines.is_empty() {
             lines.push(Line::Gap);
         }
         lines.push(Line::Group(name.clone()));
+        let key_width = keys_of(keys);
+        let room = column.saturating_sub(key_width + KEY_GAP);
         for (number, (key, text)) in (*first..).zip(keys) {
             if broken.contains(&number) {
                 let keys = std::iter::once(key.clone()).chain(std::iter::repeat(String::new()));
-                lines.extend(keys.zip(wrap(text, about)).map(|(key, text)| Line::Key(key, text)));
+                let texts = wrap(text, room);
+                lines.extend(keys.zip(texts).map(|(key, text)| Line::Key(key, key_width, text)));
             } else {
-                lines.push(Line::Key(key.clone(), cut(text, about)));
+                lines.push(Line::Key(key.clone(), key_width, cut(text, room)));
             }
         }
     }
-    Column { widths: (key, about), lines }
+    Column { width: column, lines }
 }
 
 fn draw_column(column: &Column, area: Rect, buffer: &mut Buffer, look: Look) {
@@ -164,10 +183,10 @@ fn draw_column(column: &Column, area: Rect, buffer: &mut Buffer, look: Look) {
             Line::Group(name) => {
                 put(buffer, area, (0, row), &cut(name, area.width), group_style);
             }
-            Line::Key(keys, about) => {
-                let left = Rect { width: column.widths.0.min(area.width), ..area };
+            Line::Key(keys, key_width, about) => {
+                let left = Rect { width: (*key_width).min(area.width), ..area };
                 put_right(buffer, left, row, keys, key_style);
-                put(buffer, area, (column.widths.0 + KEY_GAP, row), about, Style::new());
+                put(buffer, area, (key_width + KEY_GAP, row), about, Style::new());
             }
         }
     }
@@ -188,7 +207,7 @@ mod tests {
         for room in [(76, 20), (116, 36), (196, 56)] {
             let columns = arrange(&groups, room);
             let shown = columns.iter().flat_map(|column| &column.lines);
-            let keys = shown.filter(|line| matches!(line, Line::Key(key, _) if !key.is_empty()));
+            let keys = shown.filter(|line| matches!(line, Line::Key(key, ..) if !key.is_empty()));
             assert_eq!(keys.count(), 27, "{room:?}");
             for column in &columns {
                 assert!(column.lines.len() <= usize::from(room.1), "{room:?} {columns:?}");
@@ -199,7 +218,7 @@ mod tests {
     #[test]
     fn spare_lines_are_used_to_say_more() {
         let columns = arrange(&groups(&[4], "a text that is too long for its column"), (30, 9));
-        let cut = |line: &&Line| matches!(line, Line::Key(_, text) if text.contains('…'));
+        let cut = |line: &&Line| matches!(line, Line::Key(_, _, text) if text.contains('…'));
         assert_eq!(columns[0].lines.len(), 9);
         assert_eq!(columns[0].lines.iter().filter(cut).count(), 0, "{columns:?}");
     }

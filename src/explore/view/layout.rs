@@ -2,7 +2,7 @@
 
 use ratatui::layout::{Constraint, Layout, Rect};
 
-use super::super::screen::Screen;
+use super::super::screen::{Overlay, Screen};
 use super::map;
 
 /// Below these columns and rows the parts no longer fit beside each other.
@@ -107,9 +107,13 @@ pub(super) fn axes_columns(width: u16) -> u16 {
     (width / AXIS).max(1)
 }
 
-/// Where overlays may stand: all but the first line and the last.
-pub(super) fn overlay(area: Rect) -> Rect {
-    Rect { y: area.y + 1, height: area.height.saturating_sub(2), ..area }
+/// Where an overlay may stand: all but the first line and the last. Help may have those too;
+/// it is long.
+pub(super) fn overlay(overlay: &Overlay, area: Rect) -> Rect {
+    match overlay {
+        Overlay::Help(_) => area,
+        _ => Rect { y: area.y + 1, height: area.height.saturating_sub(2), ..area },
+    }
 }
 
 /// The box of so many columns and rows in the middle, as far as it fits.

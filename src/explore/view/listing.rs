@@ -127,7 +127,7 @@ fn hidden(above: usize, below: usize) -> String {
 /// What there is to know about the main loop as a whole, in the most words that fit.
 fn summary(listing: &Listing, room: u16) -> Option<String> {
     let body = || listing.lines.iter().filter(|line| line.in_loop && !line.bytes.is_empty());
-    let (begin, end) = (body().next()?.offset, end(body().last()?));
+    let (begin, end) = (body().next()?.offset, end(body().next_back()?));
     let lines = ((end - 1) / LINE).saturating_sub(begin / LINE) + 1;
     let crossing =
         body().filter(|line| matches!(Boundary::of(line), Boundary::Covers(LINE, _))).count();

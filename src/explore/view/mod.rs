@@ -71,8 +71,10 @@ fn paint(screen: &Screen, area: Rect, buffer: &mut Buffer, look: Look) -> Option
     figures::draw(&screen.figures, regions.figures, buffer, look);
     separators(&regions, buffer, look);
     bars::status(&screen.status, regions.status, buffer, look);
-    let over = layout::overlay(area);
-    let cursor = screen.overlay.as_ref().and_then(|o| overlay::draw(o, over, buffer, look));
+    let cursor = screen
+        .overlay
+        .as_ref()
+        .and_then(|over| overlay::draw(over, layout::overlay(over, area), buffer, look));
     look.reduce(area, buffer);
     cursor
 }
@@ -109,7 +111,8 @@ fn too_small(area: Rect, buffer: &mut Buffer) {
 pub fn hit(screen: &Screen, area: Rect, column: u16, row: u16) -> Option<Target> {
     let regions = layout::regions(screen, area)?;
     if let Some(overlay) = &screen.overlay {
-        return overlay::hit(overlay, layout::overlay(area), column, row).map(Target::Item);
+        return overlay::hit(overlay, layout::overlay(overlay, area), column, row)
+            .map(Target::Item);
     }
     let axis = axes::places(&screen.axes, &regions)
         .into_iter()

@@ -26,8 +26,10 @@ impl Scale {
     pub(super) fn upwards(values: impl Iterator<Item = f64>) -> Option<Scale> {
         let tight = Scale::of(values, false)?;
         if tight.low > 0.0 && tight.high / tight.low >= LOGARITHMIC {
-            let air = (tight.high / tight.low).powf(0.04);
-            let (low, high) = (tight.low / air, tight.high * air);
+            let air = ((tight.high.ln() - tight.low.ln()) * 0.04).exp();
+            // Figures at the ends of what a number can be must not leave them.
+            let low = (tight.low / air).max(f64::MIN_POSITIVE);
+            let high = (tight.high * air).min(f64::MAX);
             return Some(Scale { low, high, logarithmic: true });
         }
         let air = (tight.high - tight.low) * 0.06;
@@ -134,5 +136,7 @@ mod tests {
             assert!((0.0..=1.0).contains(&scale.place(value)), "{value}");
             assert!(scale.ticks(5).len() <= 5);
         }
+        let widest = Scale::upwards([5e-324, f64::MAX].into_iter()).unwrap();
+        assert!(widest.ticks(4).len() <= 4);
     }
 }

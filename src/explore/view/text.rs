@@ -100,15 +100,12 @@ pub(super) fn shorten(text: &str, columns: u16) -> String {
 
 /// As many of the first characters as fit into so many columns.
 fn head(text: &str, columns: u16) -> String {
-    let mut out = String::new();
-    for c in text.chars() {
-        out.push(c);
-        if width(&out) > columns {
-            out.pop();
-            break;
-        }
-    }
-    out
+    let mut used = 0;
+    let fits = |c: &char| {
+        used += width(c.encode_utf8(&mut [0; 4]));
+        used <= columns
+    };
+    text.chars().take_while(fits).collect()
 }
 
 /// The text in lines of at most so many columns, broken at spaces where there are some.
