@@ -167,13 +167,13 @@ fn it_fits_80_columns_without_colour_and_hears_the_mouse() {
     tmux.text(&format!("\u{1b}[<0;{};{}m", column + 2, row + 1));
     tmux.text("+");
     tmux.wait("aligned stores", |screen| shown_loop(screen).ends_with("/aligned"));
-    // A terminal that is continued is drawn again.
-    let pid = tmux.child();
-    signal(pid, "TSTP");
-    tmux.wait("the shell's screen", |_| tmux.fact("alternate_on") == "0");
-    signal(pid, "CONT");
+    // Put aside, the shell has its terminal; called back, it is drawn again.
+    signal(tmux.child(), "TSTP");
+    tmux.wait_for("left 147");
+    assert_eq!(tmux.fact("alternate_on"), "0");
+    tmux.line("clear; fg; echo le''ft $?; stty -a > after; echo do''ne");
     tmux.wait("the explorer again", |screen| {
-        tmux.fact("alternate_on") == "1" && screen.contains("unroll")
+        tmux.fact("alternate_on") == "1" && shown_loop(screen).ends_with("/aligned")
     });
     tmux.text("q");
     assert_eq!(given_back(&tmux, room.path()), 0);
