@@ -140,6 +140,10 @@ fn read_states(text: &str) -> Result<States, String> {
     list(text, read_state).map(States)
 }
 
+pub(super) fn state() -> impl TypedValueParser<Value = State> {
+    Telling { parse: read_state, words: words::<Level> }
+}
+
 pub(super) fn states() -> impl TypedValueParser<Value = States> {
     Telling { parse: read_states, words: words::<Level> }
 }

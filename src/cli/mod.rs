@@ -5,6 +5,7 @@ mod arguments;
 pub mod bench;
 pub mod completions;
 mod exit;
+pub mod explore;
 pub mod export;
 pub mod host;
 pub mod list;
@@ -57,6 +58,8 @@ enum Command {
     Show(show::ShowArgs),
     /// List families, axes, baselines and search files
     List(list::ListArgs),
+    /// Explore the space in the terminal, measuring as you look
+    Explore(explore::ExploreArgs),
     /// Print recorded results as tables
     Report(report::ReportArgs),
     /// Tell what this machine is: features, caches, clock, what will disturb
@@ -95,6 +98,7 @@ pub fn run(cli: &Cli) -> anyhow::Result<()> {
         Command::Verify(args) => verify::run(args, runner),
         Command::Show(args) => show::run(args),
         Command::List(args) => list::run(args),
+        Command::Explore(args) => explore::run(args, runner),
         Command::Report(args) => args.run(&mut std::io::stdout().lock()),
         Command::Host(args) => host::run(args),
         Command::Completions(args) => completions::run(args),

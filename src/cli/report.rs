@@ -100,7 +100,7 @@ impl ReportArgs {
 }
 
 /// The folders of hosts at a path: itself, or those within it.
-fn folders_at(path: &Path) -> anyhow::Result<Vec<Folder>> {
+pub(super) fn folders_at(path: &Path) -> anyhow::Result<Vec<Folder>> {
     let within = hosts(path)?;
     if !within.is_empty() {
         return within.iter().map(|key| Ok(Folder::of_host(path, key)?)).collect();

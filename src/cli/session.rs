@@ -29,22 +29,8 @@ impl Session {
             flag::register_conditional_shutdown(signal, 1, Arc::clone(&interrupted))?;
             flag::register(signal, Arc::clone(&interrupted))?;
         }
-        let mut command: Vec<String> = Vec::new();
-        if let Some(runner) = runner {
-            command.extend(runner.split_whitespace().map(String::from));
-            if command.is_empty() {
-                return usage("--worker-runner is empty; write a command such as 'qemu-x86_64'");
-            }
-        }
-        let own = std::env::current_exe().context("cannot tell where this program is")?;
-        command.push(own.to_string_lossy().into_owned());
         let host = Host::detect();
-        let client = Client::new(ClientOptions {
-            command,
-            deadline: ClientOptions::DEADLINE,
-            fingerprint: Some(host.fingerprint()),
-            interrupted: Some(interrupted),
-        });
+        let client = Client::new(client_options(runner, &host, interrupted)?);
         Ok(Session { host, client })
     }
 
@@ -52,6 +38,30 @@ impl Session {
     pub(super) fn facts(&self, op: Op) -> Facts {
         Facts::of(&self.host, op, command_line())
     }
+}
+
+/// How to start a worker: this program again, through the runner where one is asked for.
+/// Setting `interrupted` ends what it does.
+pub(super) fn client_options(
+    runner: Option<&str>,
+    host: &Host,
+    interrupted: Arc<AtomicBool>,
+) -> anyhow::Result<ClientOptions> {
+    let mut command: Vec<String> = Vec::new();
+    if let Some(runner) = runner {
+        command.extend(runner.split_whitespace().map(String::from));
+        if command.is_empty() {
+            return usage("--worker-runner is empty; write a command such as 'qemu-x86_64'");
+        }
+    }
+    let own = std::env::current_exe().context("cannot tell where this program is")?;
+    command.push(own.to_string_lossy().into_owned());
+    Ok(ClientOptions {
+        command,
+        deadline: ClientOptions::DEADLINE,
+        fingerprint: Some(host.fingerprint()),
+        interrupted: Some(interrupted),
+    })
 }
 
 /// The command as typed, the program by its name alone.

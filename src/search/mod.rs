@@ -22,6 +22,6 @@ pub use outcome::{
     BaselineOutcome, BaselineTimes, CellOutcome, Excluded, RegretRow, Robust, SearchOutcome,
     SizeOutcome, Standing, Stop, Timed,
 };
-pub use panel::{Effort, Entrant, Panel};
-pub use plan::{Question, SizePlan, band, plan};
+pub use panel::{Effort, Entrant, Panel, net_ns};
+pub use plan::{Question, SizePlan, band, is_cheap, plan};
 pub use run::{Job, fresh_seed, search};

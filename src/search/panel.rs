@@ -143,20 +143,11 @@ impl Panel {
             }
             self.layouts = self.layouts.max(layout + 1);
             let index = alive[sample.member as usize];
-            let net = self.net_ns(sample).ln();
+            let net = net_ns(sample, &self.clock, self.tick_hz).ln();
             let Some(row) = self.rows.last_mut() else { continue };
             row.gross[index] = (sample.ticks as f64 / f64::from(sample.calls)).ln();
             row.net[index] = net;
         }
-    }
-
-    /// Nanoseconds a call, without what fences and clock take of the pass; a tick at least,
-    /// so that its logarithm is one. The call itself stays in: the core overlaps it with the
-    /// work, and subtracting what an empty call takes would leave less than the stores need.
-    fn net_ns(&self, sample: &Sample) -> f64 {
-        let calls = f64::from(sample.calls);
-        let ticks = (sample.ticks as f64 - self.clock.pass_ticks) / calls;
-        ticks.max(1.0 / calls) / self.tick_hz * 1e9
     }
 
     fn tell(
@@ -275,6 +266,16 @@ impl Panel {
     pub fn cost_ns(&self) -> Option<f64> {
         (self.samples > 0).then(|| self.seconds * 1e9 / self.samples as f64)
     }
+}
+
+/// Nanoseconds a call of a sample, without what fences and clock take of the pass; a tick at
+/// least, so that its logarithm is one. The call itself stays in: the core overlaps it with the
+/// work, and subtracting what an empty call takes would leave less than the stores need.
+/// `tick_hz`: time-stamp ticks a second.
+pub fn net_ns(sample: &Sample, clock: &Clock, tick_hz: f64) -> f64 {
+    let calls = f64::from(sample.calls);
+    let ticks = (sample.ticks as f64 - clock.pass_ticks) / calls;
+    ticks.max(1.0 / calls) / tick_hz * 1e9
 }
 
 /// ln time of one entrant over the mean of the references in the same block.

@@ -76,7 +76,7 @@ pub fn plan(question: &Question, caches: &Caches) -> Vec<SizePlan> {
 }
 
 /// Whether thousands of candidates can be timed in a moment: priming is cheap.
-pub(super) fn is_cheap(cell: &Cell) -> bool {
+pub fn is_cheap(cell: &Cell) -> bool {
     matches!(cell.state.level(), Some(Level::L1 | Level::L2))
 }
 
