@@ -1,7 +1,6 @@
 //! Blocks of samples: one timed pass of every member, shuffled, at places drawn anew each
 //! layout.
 
-use std::cell::Cell;
 use std::time::Instant;
 
 use super::buffers::{Pair, Rig};
@@ -62,8 +61,6 @@ struct Ready {
     calls: u32,
     /// Calls that are made.
     made: u32,
-    /// Whether its stores leave lines in the caches as plain ones do.
-    settles: bool,
     usual: Usual,
 }
 
@@ -90,7 +87,6 @@ pub fn run_blocks(
         rulers: Vec::new(),
         samples: Vec::new(),
         disturbed: 0,
-        settled: Cell::new(false),
     };
     for layout in 0..request.layouts {
         if contenders.is_empty() || (layout > 0 && spent()) {
@@ -98,7 +94,6 @@ pub fn run_blocks(
         }
         let (mut rng, delta) = draw::layout(request.seed, layout, &request.cell.placement);
         rig.place(request.seed, delta, &mut rng);
-        run.settled.set(false);
         let entries = emit(instruments, contenders, &mut rng)?;
         if layout == 0 {
             run.ready = entries
@@ -109,8 +104,6 @@ pub fn run_blocks(
                     repeats: rig.level() == Level::L1 && !c.leaves_cache,
                     calls: 1,
                     made: 1,
-                    // Whose stores are not ours to know may leave lines anywhere.
-                    settles: !c.leaves_cache && c.verified.code().is_some(),
                     usual: Usual::new(f64::INFINITY),
                 })
                 .collect();
@@ -165,8 +158,6 @@ struct Run {
     rulers: Vec<(f64, f64)>,
     samples: Vec<Sample>,
     disturbed: u32,
-    /// Whether only plain passes have run on the ring since it was primed from the ground up.
-    settled: Cell<bool>,
 }
 
 impl Run {
@@ -275,14 +266,13 @@ impl Run {
             } else {
                 rig.warm_pair().into_iter().for_each(warm)
             }
-            prime(rig, visits, instruments.features(), false);
+            prime(rig, visits, instruments.features());
         } else {
-            prime(rig, visits, instruments.features(), self.settled.get());
+            prime(rig, visits, instruments.features());
             rig.warm_pair().into_iter().for_each(warm);
         }
         touch_list(list);
         let ticks = run(self.drive, list, u64::from(made), first);
-        self.settled.set(ready.settles);
         shared.set_in_flight(member, Activity::Idle);
         ticks
     }
