@@ -12,6 +12,8 @@ use std::time::Instant;
 use looptune::encode::compile;
 use looptune::host::{Fingerprint, Host};
 use looptune::measure::state_exists;
+use looptune::search::band;
+use looptune::stats::Verdict;
 use looptune::subject::{Cell, Drive, Level, Op, State, Variant};
 use looptune::trial::{BlockRequest, BlockResult, Body, Check, Evaluator, Member, MemberOrder};
 use looptune::worker::{Client, ClientOptions};
@@ -172,10 +174,12 @@ fn predecessor(
     nt: &Body,
 ) -> Result<(), Failed> {
     const PLAIN: u32 = 3;
+    // Enough for intervals well inside the band of a tie on a machine that others use too.
+    const LAYOUTS: u32 = 600;
     for (name, other) in [("after nt / after plain", nt), ("control, all plain", plain)] {
         let mut members = vec![Member::new(plain.clone()); PLAIN as usize];
         members.extend([Member::new(other.clone()), Member::new(other.clone())]);
-        let result = ask(client, &request(cell, members, 150, 8, 3))?;
+        let result = ask(client, &request(cell, members, LAYOUTS, 8, 3))?;
         let mut logs = Vec::new();
         let layouts = result.samples.chunk_by(|a, b| a.layout == b.layout);
         for samples in layouts {
@@ -196,7 +200,8 @@ fn predecessor(
         }
         let (low, middle, high) = interval(&logs, 1);
         let ns = at(&ns_a_call(&result, host, &[0, 1, 2]), 0.5);
-        println!("  {name}: {middle:.4} [{low:.4}, {high:.4}], {ns:.1} ns");
+        let verdict = Verdict::of_time_ratio((low, high), band(&cell));
+        println!("  {name}: {verdict}, {middle:.4} [{low:.4}, {high:.4}], {ns:.1} ns");
     }
     Ok(())
 }

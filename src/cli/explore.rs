@@ -1,6 +1,6 @@
 //! `looptune explore`: the space, interactively.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::channel;
@@ -11,6 +11,7 @@ use clap::Args;
 
 use super::arguments;
 use super::exit::usage;
+use super::progress::Steps;
 use super::report::folders_at;
 use super::session::{self, command_line};
 use crate::explore::terminal::{self, Inbox, Options, Trace};
@@ -189,7 +190,7 @@ fn limits(host: &Host) -> Vec<(Op, f64)> {
     Op::ALL.iter().filter_map(|op| Some((*op, limit(*op)?.bytes_per_cycle))).collect()
 }
 
-fn recorded_world(args: &ExploreArgs, path: &PathBuf, host: &Host) -> anyhow::Result<Begun> {
+fn recorded_world(args: &ExploreArgs, path: &Path, host: &Host) -> anyhow::Result<Begun> {
     let folders = folders_at(path)?;
     let folder: &Folder = match folders.as_slice() {
         [one] => one,
@@ -202,7 +203,10 @@ fn recorded_world(args: &ExploreArgs, path: &PathBuf, host: &Host) -> anyhow::Re
             ));
         }
     };
-    let found = recorded::read(folder)?;
+    let found = {
+        let _shown = Steps::endless(false, "reading what was recorded");
+        recorded::read(folder)?
+    };
     let fits = |cell: &Cell| {
         args.op.is_none_or(|op| cell.op == op)
             && args.size.is_none_or(|size| cell.size == size)

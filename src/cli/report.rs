@@ -4,8 +4,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use clap::ValueHint;
 
 use super::exit::usage;
+use super::progress::Steps;
 use crate::report::{Form, folders};
 use crate::results::{Folder, hosts};
 
@@ -17,9 +19,10 @@ use crate::results::{Folder, hosts};
     looptune report results/amd-25-1-1-047f39 results/intel-6-143-8-5fc2a1 --format md")]
 pub struct ReportArgs {
     /// Folders of a host, or of several; all of --results when none is given
+    #[arg(value_hint = ValueHint::DirPath)]
     folders: Vec<PathBuf>,
     /// Where results are kept
-    #[arg(long, value_name = "DIR", default_value = "results")]
+    #[arg(long, value_name = "DIR", default_value = "results", value_hint = ValueHint::DirPath)]
     results: PathBuf,
     /// File to write instead of stdout; its ending says the form: html, md, csv, txt
     #[arg(long, short, value_name = "FILE")]
@@ -64,7 +67,10 @@ impl ReportArgs {
         for path in asked {
             found.extend(folders_at(path)?);
         }
-        let text = folders(&found, form)?;
+        let text = {
+            let _shown = Steps::endless(false, "reading what was recorded");
+            folders(&found, form)?
+        };
         match &self.output {
             None => {
                 out.write_all(text.as_bytes())

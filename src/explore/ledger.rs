@@ -86,6 +86,8 @@ pub struct Entry {
     /// Batches that brought nothing, in a row.
     empty: u32,
     samples: Vec<Taken>,
+    /// Nanoseconds a call of samples that somebody else made.
+    recorded: Vec<f64>,
     /// Samples that were handed to a file, and whether some were not.
     written: usize,
     fresh: bool,
@@ -100,6 +102,7 @@ impl Entry {
             known: None,
             empty: 0,
             samples: Vec::new(),
+            recorded: Vec::new(),
             written: 0,
             fresh: false,
         }
@@ -112,9 +115,9 @@ impl Entry {
         layouts.count() as u32 + 2 * self.empty
     }
 
-    /// Net nanoseconds a call, one a sample.
+    /// Nanoseconds a call, one a sample: net of samples made here, gross of recorded ones.
     pub fn times(&self) -> impl Iterator<Item = f64> {
-        self.samples.iter().map(|s| s.net.exp())
+        self.samples.iter().map(|s| s.net.exp()).chain(self.recorded.iter().copied())
     }
 }
 
@@ -353,6 +356,14 @@ impl Ledger {
             Err(trouble) => entry.trouble = Some(trouble),
         }
         self.book_mut(cell).entries.insert(subject, entry);
+    }
+
+    /// Adds times of samples that somebody else made, nanoseconds a call, of a subject that a
+    /// figure was put for.
+    pub fn put_times(&mut self, cell: &Cell, subject: &Subject, times: Vec<f64>) {
+        if let Some(entry) = self.book_mut(cell).entries.get_mut(subject) {
+            entry.recorded = times;
+        }
     }
 
     /// Forgets a subject in a cell, so that it is measured again.

@@ -18,7 +18,7 @@ pub mod view;
 pub use event::{Batch, Effect, Event, ExportJob, Exported, Heard, Key, Record, Report, Spot};
 pub use ledger::{Book, Entry, Known, Ledger, Trouble};
 pub use measure::{Job, Measurer, Surroundings, measure};
-pub use model::{Model, Question, World};
+pub use model::{Exists, Model, Question, World};
 pub use schedule::Order;
 pub use screen::{
     AxisLine, AxisRole, Curve, CurvePoint, Figures, Heat, HeatMap, Histogram, Listing, ListingLine,

@@ -67,6 +67,8 @@ pub fn read(folder: &Folder) -> Result<Recorded, ResultsError> {
             }
         }
     }
+    let mut warnings = read.warnings;
+    let times = times(folder, &best, &runs, &mut warnings)?;
     // No raw samples come in, so ticks are never made into times.
     let mut ledger = Ledger::new(1e9);
     let mut cells = Vec::new();
@@ -77,9 +79,40 @@ pub fn read(folder: &Folder) -> Result<Recorded, ResultsError> {
         let outcome = rows.outcome.map(|rows| together(&rows));
         ledger.put(&cell, subject.clone(), (rows.role, rows.code_bytes), outcome);
     }
+    for ((cell, subject), times) in times {
+        ledger.put_times(&cell, &subject, times);
+    }
     cells.sort();
     cells.dedup();
-    Ok(Recorded { ledger, cells, newest, warnings: read.warnings })
+    Ok(Recorded { ledger, cells, newest, warnings })
+}
+
+/// Nanoseconds a call of the raw samples that were kept of the rows that count, by cell and
+/// subject: gross, so a little above the figures, which are without fences and clock.
+fn times(
+    folder: &Folder,
+    best: &HashMap<(Cell, &Subject), Rows>,
+    runs: &[&str],
+    warnings: &mut Vec<String>,
+) -> Result<HashMap<(Cell, Subject), Vec<f64>>, ResultsError> {
+    let mut times: HashMap<(Cell, Subject), Vec<f64>> = HashMap::new();
+    let host = folder.host().unwrap_or_else(|why| {
+        warnings.push(why);
+        None
+    });
+    // Without the host there is nobody to say how long a tick takes.
+    let Some(tick_hz) = host.map(|host| host.tsc.calibrated_hz).filter(|hz| *hz > 0.0) else {
+        return Ok(times);
+    };
+    let more = folder.each_sample(|sample| {
+        let Some(rows) = best.get(&(sample.cell, &sample.subject)) else { return };
+        if rows.phase == phase_rank(sample.phase) && runs[rows.run] == sample.run {
+            let ns = sample.ticks as f64 / f64::from(sample.calls) * 1e9 / tick_hz;
+            times.entry((sample.cell, sample.subject)).or_default().push(ns);
+        }
+    })?;
+    warnings.extend(more);
+    Ok(times)
 }
 
 /// Later phases measure fewer loops, and those better.

@@ -292,7 +292,13 @@ impl Model {
     /// The fastest of the map, or of one of its rows.
     fn go_to_fastest(&mut self, row: Option<usize>) {
         match self.fastest(row) {
-            Some(at) => self.go(at),
+            Some(at) => {
+                self.go(at);
+                let whose = if row.is_some() { "this row" } else { "the map" };
+                if let Some(variant) = self.place().runnable() {
+                    self.say(StatusKind::Done, format!("the fastest of {whose}: {variant}"));
+                }
+            }
             None => self.say(StatusKind::Notice, "nothing is measured there yet"),
         }
     }

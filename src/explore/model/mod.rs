@@ -34,6 +34,9 @@ const FIRST_UNROLL: u8 = 4;
 /// Failed attempts to get a worker, in a row, after which nobody tries again by himself.
 const ATTEMPTS: u32 = 3;
 
+/// Says whether a cell exists, or why not.
+pub type Exists = Box<dyn Fn(&Cell) -> Result<(), String>>;
+
 /// What the model must know of the world around it.
 pub struct World {
     /// The axes to walk.
@@ -45,7 +48,7 @@ pub struct World {
     /// Sizes to step through, bytes, ascending.
     pub sizes: Vec<u64>,
     /// Whether a cell exists, or why not.
-    pub exists: Box<dyn Fn(&Cell) -> Result<(), String>>,
+    pub exists: Exists,
     /// Bytes a core cycle that the ports allow, by op.
     pub limits: Vec<(Op, f64)>,
     /// Where figures were recorded; `None` where they are measured.

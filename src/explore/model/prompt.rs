@@ -202,7 +202,7 @@ impl Model {
         }
         known.iter().filter(|k| k.starts_with(text)).cloned().for_each(&mut offer);
         if !text.is_empty() {
-            near(text, known.into_iter()).into_iter().for_each(&mut offer);
+            near(text, known).into_iter().for_each(&mut offer);
         }
         let mut seen = std::collections::HashSet::new();
         offered.retain(|word| seen.insert(word.clone()));
