@@ -313,7 +313,7 @@ fn malformed_search_files_say_where_and_what_would_be_right() {
     has(e(&format!("{HEAD}states = [\"l4\"]")), &["s.toml:4: states:", "l1 l2 llc dram"]);
     has(e(&format!("{HEAD}states = [\"l1\", \"l1\"]")), &["said twice"]);
     has(e(&format!("{HEAD}states = [\"dram:l1\"]")), &["a zero has none"]);
-    has(e(&format!("{HEAD}drives = [\"slow\"]")), &["throughput and chained"]);
+    has(e(&format!("{HEAD}drives = [\"slow\"]")), &["throughput chained"]);
     has(
         e(&format!("{HEAD}[strategy]\nfinalists = 0")),
         &["s.toml:5: strategy.finalists:", "2 to 100"],

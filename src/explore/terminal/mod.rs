@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
+use ratatui::layout::{Position, Rect};
 use signal_hook::consts::{SIGCONT, SIGTSTP};
 use signal_hook::low_level::emulate_default_handler;
 
@@ -182,7 +183,7 @@ impl Room<'_> {
                         self.happen(Event::Key(key))?;
                         all_anew |= key == Key::Ctrl('l');
                         if key == Key::Ctrl('l') {
-                            self.terminal.clear()?;
+                            self.wipe()?;
                         }
                     }
                     Message::Mouse(event) => {
@@ -253,9 +254,16 @@ impl Room<'_> {
     fn resume(&mut self) -> io::Result<()> {
         guard::leave();
         guard::enter()?;
-        self.terminal.clear()?;
+        self.wipe()?;
         // Draws all of it.
         self.screen = Screen::default();
         Ok(())
+    }
+
+    /// Empties the screen, and forgets what was on it. Unlike `Terminal::clear` this asks the
+    /// terminal nothing: the answer would go to the thread that reads keys.
+    fn wipe(&mut self) -> io::Result<()> {
+        let size = self.terminal.size()?;
+        self.terminal.resize(Rect::from((Position::ORIGIN, size)))
     }
 }
