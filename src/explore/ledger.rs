@@ -12,16 +12,16 @@ use crate::subject::{Cell, Subject};
 use crate::trial::{Clock, Failure, FailureKind, Role, Sample, Summary};
 use crate::units::Picos;
 
-/// Bootstrap replicates of an interval that is drawn, not claimed: its ends move by a tenth of
+/// Bootstrap replicates of an interval that is drawn, not claimed: its ends move by an eighth of
 /// its width from one drawing to the next.
-const RESAMPLES: usize = 200;
+const RESAMPLES: usize = 120;
 
 /// Batches that may bring nothing for a loop before it counts as failed.
 const PATIENCE: u32 = 5;
 
-/// Samples that an interval rests on, at most: a baseline takes part in every batch, and its
-/// thousands would make each drawing slow and no interval better.
-const WINDOW: usize = 2_400;
+/// Samples that an interval rests on, at most, the last ones: drawing it again with every
+/// batch must not keep a key waiting, and what is drawn needs no more.
+const WINDOW: usize = 600;
 
 /// Raw samples of a subject that go to a file, at most, the last ones.
 const WRITTEN: usize = 2_000;

@@ -171,9 +171,11 @@ impl Room<'_> {
             }
             keys.clear();
             all_anew = false;
-            // All that came meanwhile is one frame.
+            // All that came meanwhile is one frame, up to a report: what follows from one takes
+            // about as long as the next takes to come, and keys are not to wait for both.
             let Ok(first) = inbox.recv() else { return Ok(()) };
             for message in std::iter::once(first).chain(inbox.try_iter()) {
+                let is_report = matches!(message, Message::Report(_));
                 match message {
                     Message::Key(key, at) => {
                         keys.push(at);
@@ -211,6 +213,9 @@ impl Room<'_> {
                     }
                 }
                 all_anew |= self.screen == Screen::default();
+                if is_report {
+                    break;
+                }
             }
         }
         Ok(())
