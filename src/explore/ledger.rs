@@ -229,22 +229,13 @@ impl Book {
         })
     }
 
-    /// ln of a subject's time over another's, in the blocks that both took part in.
+    /// ln of a subject's time over another's, in the blocks that both took part in: the last
+    /// ones of the subject.
     fn paired(&self, subject: &Subject, other: &Subject) -> Paired {
         let mut paired = Paired::new();
-        let (Some(a), Some(b)) = (self.entries.get(subject), self.entries.get(other)) else {
-            return paired;
-        };
-        let a = window(&a.samples);
-        let Some(first) = a.first() else { return paired };
-        // Both in the order of layout and block.
-        let from = b.samples.partition_point(|o| o.layout < first.layout);
-        let mut b = b.samples[from..].iter().peekable();
-        for sample in a {
-            let place = (sample.layout, sample.block);
-            while b.next_if(|o| (o.layout, o.block) < place).is_some() {}
-            if let Some(partner) = b.next_if(|o| (o.layout, o.block) == place) {
-                paired.push(sample.layout, sample.gross - partner.gross);
+        if let (Some(a), Some(b)) = (self.entries.get(subject), self.entries.get(other)) {
+            for (own, theirs) in together(window(&a.samples), &b.samples) {
+                paired.push(own.layout, own.gross - theirs.gross);
             }
         }
         paired
@@ -261,9 +252,15 @@ impl Book {
         })
     }
 
-    /// Layouts in which both took part.
+    /// Layouts in which both took part, ever.
     pub fn layouts_with(&self, subject: &Subject, other: &Subject) -> u32 {
-        self.paired(subject, other).layouts() as u32
+        let (Some(a), Some(b)) = (self.entries.get(subject), self.entries.get(other)) else {
+            return 0;
+        };
+        let mut layouts: Vec<u64> =
+            together(&a.samples, &b.samples).map(|(own, _)| own.layout).collect();
+        layouts.dedup();
+        layouts.len() as u32
     }
 
     fn summary(&self, subject: &Subject, entry: &Entry, known: &Known) -> Summary {
@@ -277,6 +274,20 @@ impl Book {
             bytes_per_cycle: known.bytes_per_cycle,
         }
     }
+}
+
+/// The samples of two that were made in one block. Both come in the order of layout and block.
+fn together<'a>(
+    a: &'a [Taken],
+    b: &'a [Taken],
+) -> impl Iterator<Item = (&'a Taken, &'a Taken)> + 'a {
+    let first = a.first().map_or(0, |s| s.layout);
+    let mut rest = b[b.partition_point(|s| s.layout < first)..].iter().peekable();
+    a.iter().filter_map(move |own| {
+        let place = (own.layout, own.block);
+        while rest.next_if(|s| (s.layout, s.block) < place).is_some() {}
+        rest.next_if(|s| (s.layout, s.block) == place).map(|theirs| (own, theirs))
+    })
 }
 
 fn window(samples: &[Taken]) -> &[Taken] {

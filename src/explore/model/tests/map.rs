@@ -62,6 +62,21 @@ fn all_is_refined_and_then_there_is_peace() {
 }
 
 #[test]
+fn what_stays_noisy_is_given_up() {
+    let mut model = model();
+    let calls = std::cell::Cell::new(0u64);
+    // Every batch finds another time, half as much again or not.
+    let noisy = |body: &Body| {
+        calls.set(calls.get() + 1);
+        Ok(by_length(body)? * (10 + calls.get() % 6) / 10)
+    };
+    settle(&mut model, noisy, |_| false);
+    let screen = model.screen();
+    assert_eq!(screen.title.source, "settled");
+    assert!(screen.map.cells.iter().any(|h| matches!(h, Heat::Measured { fine: false, .. })));
+}
+
+#[test]
 fn arrows_and_letters_move_within_the_map() {
     let mut model = model();
     model.update(Event::Key(Key::Home));
