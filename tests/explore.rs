@@ -94,7 +94,7 @@ fn a_fresh_person_finds_the_best_alignment_and_takes_it_away() {
 #[test]
 fn every_way_out_gives_the_terminal_back() {
     type Leave = fn(&Tmux, u32);
-    let ways: [(&str, i32, Leave); 5] = [
+    let ways: [(&str, i32, Leave); 6] = [
         ("q", 0, |tmux, _| tmux.text("q")),
         ("control-c", 0, |tmux, _| tmux.keys(&["C-c"])),
         ("prompt", 0, |tmux, _| {
@@ -102,6 +102,7 @@ fn every_way_out_gives_the_terminal_back() {
             tmux.keys(&["C-c"]);
         }),
         ("term", 0, |_, pid| signal(pid, "TERM")),
+        ("quit", 0, |_, pid| signal(pid, "QUIT")),
         ("panic", 101, |tmux, _| tmux.text("%")),
     ];
     for (name, status, leave) in ways {

@@ -213,14 +213,20 @@ fn recorded_world(args: &ExploreArgs, path: &Path, host: &Host) -> anyhow::Resul
             && args.state.is_none_or(|state| cell.state == state)
             && args.drive.is_none_or(|drive| cell.drive == drive)
     };
-    let newest = found.newest.filter(fits);
-    let Some(first) = newest.or_else(|| found.cells.iter().copied().find(fits)) else {
+    // Where there is most to see; of cells alike the one that was measured last.
+    let loops = |cell: &Cell| found.ledger.book(cell).map_or(0, |book| book.entries().count());
+    let fitting = found.cells.iter().copied().filter(fits);
+    let Some(first) = fitting.max_by_key(|cell| (loops(cell), found.newest == Some(*cell))) else {
         let cells: Vec<String> = found.cells.iter().map(Cell::to_string).collect();
         let recorded = match cells.as_slice() {
             [] => "no times of loops; looptune search --op zero --size 4096 records some".into(),
             cells => cells.join(", "),
         };
-        bail!("{} has nothing like that; recorded: {recorded}", folder.path().display());
+        let damaged = match found.warnings.first() {
+            None => String::new(),
+            Some(first) => format!("; what could not be read: {first}"),
+        };
+        bail!("{} has nothing like that; recorded: {recorded}{damaged}", folder.path().display());
     };
     let distinct = |of: &dyn Fn(&Cell) -> State| {
         let mut all: Vec<State> = found.cells.iter().map(of).collect();

@@ -66,6 +66,8 @@ pub enum Event {
     Key(Key),
     /// A mouse button was pressed, or its wheel turned, over something.
     Mouse(Spot),
+    /// A text was pasted.
+    Paste(String),
     /// The measuring thread answers.
     Report(Report),
 }

@@ -26,6 +26,9 @@ const WINDOW: usize = 600;
 /// Raw samples of a subject that go to a file, at most, the last ones.
 const WRITTEN: usize = 2_000;
 
+/// Fewer samples than this make no interval to speak of.
+const SCANT: usize = 6;
+
 /// A sample in its place.
 #[derive(Clone, Copy, Debug)]
 struct Taken {
@@ -64,8 +67,16 @@ pub struct Known {
 }
 
 impl Known {
+    /// Whether it rests on so few samples that its interval says nothing.
+    pub fn is_scant(&self) -> bool {
+        self.samples < SCANT
+    }
+
     /// Width of the tighter of its intervals, as a ratio minus one.
     pub fn width(&self) -> f64 {
+        if self.is_scant() {
+            return f64::INFINITY;
+        }
         let ns = self.ns.2 / self.ns.1.max(f64::MIN_POSITIVE);
         let relative = self.relative.map_or(f64::INFINITY, |(_, low, high)| (high - low).exp());
         ns.min(relative) - 1.0

@@ -203,6 +203,10 @@ fn body(variant: &Variant) -> Result<Body, String> {
 }
 
 fn export(evaluator: &mut dyn Evaluator, around: &Surroundings, job: &ExportJob) -> Exported {
+    if job.path.is_dir() {
+        let why = format!("{} is a folder; name a file", job.path.display());
+        return Exported::Refused(why);
+    }
     if !job.overwrite && job.path.exists() {
         return Exported::Exists(job.path.clone());
     }

@@ -35,15 +35,14 @@ struct Rows {
 /// # Errors
 /// Where the file exists and cannot be read at all; damaged lines are told, not errors.
 pub fn read(folder: &Folder) -> Result<Recorded, ResultsError> {
-    let read = folder.trials()?;
-    let mut runs: Vec<&str> = Vec::new();
-    let mut best: HashMap<(Cell, &Subject), Rows> = HashMap::new();
+    let mut runs: Vec<String> = Vec::new();
+    let mut best: HashMap<(Cell, Subject), Rows> = HashMap::new();
     let mut newest = None;
-    for trial in &read.rows {
+    let mut warnings = folder.each_trial(|trial| {
         let run = match runs.iter().rposition(|run| *run == trial.run) {
             Some(run) => run,
             None => {
-                runs.push(&trial.run);
+                runs.push(trial.run.clone());
                 runs.len() - 1
             }
         };
@@ -51,9 +50,10 @@ pub fn read(folder: &Folder) -> Result<Recorded, ResultsError> {
             newest = Some(trial.cell);
         }
         let rank = (phase_rank(trial.phase), run);
-        match best.get_mut(&(trial.cell, &trial.subject)) {
+        let key = (trial.cell, trial.subject.clone());
+        match best.get_mut(&key) {
             Some(rows) if (rows.phase, rows.run) > rank => {}
-            Some(rows) if (rows.phase, rows.run) == rank => add(rows, trial),
+            Some(rows) if (rows.phase, rows.run) == rank => add(rows, &trial),
             _ => {
                 let mut rows = Rows {
                     phase: rank.0,
@@ -62,12 +62,11 @@ pub fn read(folder: &Folder) -> Result<Recorded, ResultsError> {
                     role: trial.role,
                     code_bytes: trial.code_bytes,
                 };
-                add(&mut rows, trial);
-                best.insert((trial.cell, &trial.subject), rows);
+                add(&mut rows, &trial);
+                best.insert(key, rows);
             }
         }
-    }
-    let mut warnings = read.warnings;
+    })?;
     let times = times(folder, &best, &runs, &mut warnings)?;
     // No raw samples come in, so ticks are never made into times.
     let mut ledger = Ledger::new(1e9);
@@ -77,7 +76,7 @@ pub fn read(folder: &Folder) -> Result<Recorded, ResultsError> {
             cells.push(cell);
         }
         let outcome = rows.outcome.map(|rows| together(&rows));
-        ledger.put(&cell, subject.clone(), (rows.role, rows.code_bytes), outcome);
+        ledger.put(&cell, subject, (rows.role, rows.code_bytes), outcome);
     }
     for ((cell, subject), times) in times {
         ledger.put_times(&cell, &subject, times);
@@ -91,8 +90,8 @@ pub fn read(folder: &Folder) -> Result<Recorded, ResultsError> {
 /// subject: gross, so a little above the figures, which are without fences and clock.
 fn times(
     folder: &Folder,
-    best: &HashMap<(Cell, &Subject), Rows>,
-    runs: &[&str],
+    best: &HashMap<(Cell, Subject), Rows>,
+    runs: &[String],
     warnings: &mut Vec<String>,
 ) -> Result<HashMap<(Cell, Subject), Vec<f64>>, ResultsError> {
     let mut times: HashMap<(Cell, Subject), Vec<f64>> = HashMap::new();
@@ -105,10 +104,11 @@ fn times(
         return Ok(times);
     };
     let more = folder.each_sample(|sample| {
-        let Some(rows) = best.get(&(sample.cell, &sample.subject)) else { return };
+        let key = (sample.cell, sample.subject);
+        let Some(rows) = best.get(&key) else { return };
         if rows.phase == phase_rank(sample.phase) && runs[rows.run] == sample.run {
             let ns = sample.ticks as f64 / f64::from(sample.calls) * 1e9 / tick_hz;
-            times.entry((sample.cell, sample.subject)).or_default().push(ns);
+            times.entry(key).or_default().push(ns);
         }
     })?;
     warnings.extend(more);

@@ -223,7 +223,11 @@ impl Model {
 
     fn next_drive(&mut self) {
         let at = Drive::ALL.iter().position(|d| *d == self.question.drive).unwrap_or(0);
-        self.question.drive = Drive::ALL[(at + 1) % Drive::ALL.len()];
+        let drive = Drive::ALL[(at + 1) % Drive::ALL.len()];
+        match (self.world.exists)(&Cell { drive, ..self.cell() }) {
+            Ok(()) => self.question.drive = drive,
+            Err(why) => self.say(StatusKind::Notice, why),
+        }
     }
 
     fn next_op(&mut self) {
@@ -284,6 +288,27 @@ impl Model {
             Some(state) => {
                 self.question.state = state;
                 self.say(StatusKind::Notice, format!("no {} here: {why}", cell.state));
+            }
+            None => self.fit_all(&cell, why),
+        }
+    }
+
+    /// Takes what exists nearest in size, in any state and drive.
+    fn fit_all(&mut self, cell: &Cell, why: String) {
+        let far = |size: u64| (size as f64 / cell.size as f64).ln().abs();
+        let mut sizes = self.world.sizes.clone();
+        sizes.sort_by(|a, b| far(*a).total_cmp(&far(*b)));
+        let all = sizes.into_iter().flat_map(|size| {
+            let states = self.world.states.iter();
+            states.flat_map(move |state| {
+                let state = *state;
+                Drive::ALL.iter().map(move |drive| Cell { size, state, drive: *drive, ..*cell })
+            })
+        });
+        match all.into_iter().find(|cell| (self.world.exists)(cell).is_ok()) {
+            Some(Cell { op, size, state, drive, .. }) => {
+                self.question = Question { op, size, state, drive };
+                self.say(StatusKind::Notice, why);
             }
             None => self.say(StatusKind::Error, why),
         }

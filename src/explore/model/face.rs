@@ -15,8 +15,8 @@ use crate::subject::Subject;
 use crate::units::human_size;
 
 /// The keys one needs most.
-const HINT: &str = "arrows move  x y axes  Tab +- others  s o [ ] state op size  c curve  \
-                    p pin  / jump  e export  w write  ? help  q quit";
+const HINT: &str = "? help  q quit  arrows move  f fastest  e export  w write  / jump  c curve  \
+                    p pin  x y axes  Tab +- others  s o [ ] state op size";
 
 /// What loops of one cell are ranked by: time relative to the baseline of the block, where
 /// there was one, so that a drifting clock does not count.

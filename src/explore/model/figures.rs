@@ -45,7 +45,10 @@ impl Model {
         figures.baseline = self.ratio_to(&subject, known, &Subject::Baseline(self.baseline));
         let pin = self.pin.filter(|pin| *pin != variant);
         figures.pin = pin.and_then(|pin| self.ratio_to(&subject, known, &Subject::Variant(pin)));
-        if self.world.recorded.is_some() && figures.baseline.is_some() {
+        if known.is_scant() {
+            let samples = if known.samples == 1 { "one sample" } else { "a few samples" };
+            figures.note = Some(format!("{samples} only: no interval to speak of"));
+        } else if self.world.recorded.is_some() && figures.baseline.is_some() {
             figures.note = Some("recorded; ratios are of the recorded times, not paired".into());
         }
         figures
@@ -56,14 +59,20 @@ impl Model {
     fn ratio_to(&self, subject: &Subject, known: &Known, other: &Subject) -> Option<Ratio> {
         let cell = self.cell();
         let book = self.world.ledger.book(&cell)?;
+        let mut scant = known.is_scant();
         let (ratio, low, high) = book.ratio(subject, other).or_else(|| {
             self.world.recorded.as_ref()?;
-            let theirs = book.entry(other)?.known?.ns;
+            let theirs = book.entry(other)?.known?;
+            scant |= theirs.is_scant();
+            let theirs = theirs.ns;
             let own = known.ns;
             Some((theirs.0 / own.0, theirs.1 / own.2, theirs.2 / own.1))
         })?;
         // The verdict is about this loop: its time over the other's.
-        let verdict = Verdict::of_time_ratio((1.0 / high, 1.0 / low), band(&cell));
+        let verdict = match scant {
+            true => Verdict::Undecided,
+            false => Verdict::of_time_ratio((1.0 / high, 1.0 / low), band(&cell)),
+        };
         let (name, verdict) = (other.to_string(), verdict.to_string());
         Some(Ratio { name, ratio, ci: (low, high), verdict })
     }

@@ -9,31 +9,31 @@ const GROUPS: &[Group] = &[
     (
         "look around",
         &[
-            ("arrows h j k l", "move; the mouse does too"),
-            ("f / F", "to the fastest of the map / of this row"),
+            ("arrows hjkl", "move; so does the mouse"),
+            ("f / F", "fastest of map / of row"),
             ("/", "jump to a loop by its id"),
             ("PgUp PgDn", "scroll the listing"),
-            ("c", "curve of one axis; Tab or x: another, or the size"),
+            ("c", "curve; Tab, x: its axis"),
         ],
     ),
     (
         "change the question",
         &[
-            ("x  y", "choose the axis of columns, of rows"),
-            ("Tab  + -", "select another axis, change its value"),
-            ("z", "a few values of an axis, or all"),
+            ("x  y", "axis of columns, of rows"),
+            ("Tab  + -", "pick an axis, change it"),
+            ("z", "few of its values, or all"),
             ("s  d  o", "next state, drive, op"),
             ("[  ]", "smaller, larger size"),
-            ("b  p", "compare with a baseline; pin this loop to compare"),
+            ("b  p", "baseline; pin to compare"),
         ],
     ),
     (
         "take away",
         &[
-            ("e", "export this loop as assembly (.S)"),
-            ("w", "write what was measured to the results"),
-            ("r / R", "measure this loop / all of them again"),
-            ("?  q", "this help; quit (Ctrl-C too)"),
+            ("e", "export as assembly (.S)"),
+            ("w", "write to the results"),
+            ("r / R", "measure this / all again"),
+            ("?  q", "help; quit (or Ctrl-C)"),
         ],
     ),
 ];

@@ -154,6 +154,7 @@ impl Model {
             Event::Start => Vec::new(),
             Event::Key(key) => self.key(key),
             Event::Mouse(spot) => self.mouse(spot),
+            Event::Paste(text) => self.paste(&text),
             Event::Report(report) => self.report(report),
         };
         effects.extend(self.measure_next());

@@ -10,6 +10,9 @@ use crate::space::explain;
 use crate::subject::{Baseline, IdError, Subject, Variant};
 use crate::units::near;
 
+/// Characters that a prompt takes from pastes: more than any id or path.
+const PASTED: usize = 4096;
+
 /// Suggestions shown.
 const OFFERED: usize = 6;
 
@@ -80,6 +83,19 @@ impl Model {
             Key::BackTab | Key::Up => self.complete(false),
             Key::Enter => return self.accept(),
             _ => {}
+        }
+        Vec::new()
+    }
+
+    /// Takes a pasted text into the prompt; it is never keys.
+    pub(super) fn paste(&mut self, text: &str) -> Vec<Effect> {
+        if let Mode::Prompt(prompt) = &mut self.mode {
+            let room = PASTED.saturating_sub(prompt.text.chars().count());
+            let one_line = text.chars().filter(|c| !c.is_control());
+            prompt.text.extend(one_line.take(room));
+            prompt.edited();
+        } else {
+            self.say(StatusKind::Notice, "nothing is pasted here; / takes the id of a loop");
         }
         Vec::new()
     }

@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::ThreadId;
 
 use ratatui::crossterm::cursor::{Hide, Show};
-use ratatui::crossterm::event::{DisableMouseCapture, EnableMouseCapture};
+use ratatui::crossterm::event::{
+    DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture,
+};
 use ratatui::crossterm::execute;
 use ratatui::crossterm::terminal::{
     EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
@@ -50,17 +52,18 @@ fn hook(own: ThreadId) {
     }));
 }
 
-/// Raw mode, the other screen, the mouse.
+/// Raw mode, the other screen, the mouse, pastes told from keys.
 pub(super) fn enter() -> io::Result<()> {
     OURS.store(true, Ordering::SeqCst);
     enable_raw_mode()?;
-    execute!(stdout(), EnterAlternateScreen, EnableMouseCapture, Hide)
+    execute!(stdout(), EnterAlternateScreen, EnableMouseCapture, EnableBracketedPaste, Hide)
 }
 
 /// Gives back what [`enter`] took; once is enough, again does nothing.
 pub(super) fn leave() {
     if OURS.swap(false, Ordering::SeqCst) {
         // A terminal that is gone cannot be given back; each step is tried all the same.
+        let _ = execute!(stdout(), DisableBracketedPaste);
         let _ = execute!(stdout(), DisableMouseCapture);
         let _ = execute!(stdout(), LeaveAlternateScreen);
         let _ = execute!(stdout(), Show);

@@ -8,7 +8,7 @@ use ratatui::crossterm::event::{
     MouseEventKind,
 };
 use ratatui::layout::{Rect, Size};
-use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGTSTP};
+use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP};
 use signal_hook::iterator::Signals;
 
 use super::guard;
@@ -25,6 +25,8 @@ pub(super) enum Message {
     Key(Key, Instant),
     /// The mouse.
     Mouse(MouseEvent),
+    /// A text that was pasted: no keys.
+    Paste(String),
     /// The terminal has another size.
     Resized,
     /// There will be no more input.
@@ -88,6 +90,7 @@ pub(super) fn listen(to: Sender<Message>) -> std::io::Result<()> {
                     None => continue,
                 },
                 Ok(Raw::Mouse(event)) => Message::Mouse(event),
+                Ok(Raw::Paste(text)) => Message::Paste(text),
                 Ok(Raw::Resize(..)) => Message::Resized,
                 Ok(_) => continue,
                 Err(why) => {
@@ -106,12 +109,12 @@ pub(super) fn listen(to: Sender<Message>) -> std::io::Result<()> {
 
 /// Whether a signal asks to end.
 pub(super) fn ends(signal: i32) -> bool {
-    [SIGHUP, SIGINT, SIGTERM].contains(&signal)
+    [SIGHUP, SIGINT, SIGQUIT, SIGTERM].contains(&signal)
 }
 
 /// Waits for signals. The second that asks to end ends the process at once.
 pub(super) fn heed(to: Sender<Message>) -> std::io::Result<()> {
-    let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM, SIGTSTP, SIGCONT])?;
+    let mut signals = Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGCONT])?;
     let work = move || {
         let mut asked = false;
         for signal in signals.forever() {

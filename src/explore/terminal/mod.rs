@@ -194,6 +194,7 @@ impl Room<'_> {
                             self.happen(Event::Mouse(spot))?;
                         }
                     }
+                    Message::Paste(text) => self.happen(Event::Paste(text))?,
                     Message::Resized => all_anew = true,
                     Message::InputEnded(why) => {
                         self.ended = Some(End::AtOnce);

@@ -108,6 +108,11 @@ fn time((median, low, high): (f64, f64, f64), roomy: bool, look: Look) -> Pieces
         let text = human_ns(ns);
         text.strip_suffix(unit).map_or(text.clone(), |number| number.trim_end().to_string())
     };
+    if low >= high {
+        // One sample, or all alike: no interval.
+        let words = if roomy { " a call" } else { "" };
+        return vec![(median, bold), (words.to_string(), look.muted())];
+    }
     let interval = format!(" [{}, {}]", bound(low), bound(high));
     let mut pieces = vec![(median.clone(), bold), (interval, Style::new())];
     if roomy {
@@ -163,7 +168,10 @@ fn comparison(mark: &str, ratio: &Ratio, names: u16, roomy: bool, look: Look) ->
         words(" takes "),
         (format!("{}×", factor(ratio.ratio)), Style::new().add_modifier(bold)),
         (interval, Style::new()),
-        words(" as long; this loop is "),
+        words(match ratio.verdict.as_str() {
+            "faster" | "slower" => " as long; this loop is ",
+            _ => " as long; ",
+        }),
         (ratio.verdict.clone(), verdict),
     ]
 }

@@ -295,6 +295,9 @@ fn legend(map: &HeatMap, grid: &Grid, area: Rect, buffer: &mut Buffer, look: Loo
         let seven = look.heat(1.07).add_modifier(Modifier::BOLD);
         items.push((" 7 ".to_string(), seven, "% slower"));
     }
+    if has(|heat| matches!(heat, Heat::Measured { slower, .. } if *slower >= 1.995)) {
+        items.push((" + ".to_string(), look.heat(9.0), "far more"));
+    }
     if has(|heat| matches!(heat, Heat::Measured { fine: false, .. })) {
         items.push((" ~ ".to_string(), look.heat(1.07), "rough"));
     }
@@ -309,14 +312,16 @@ fn legend(map: &HeatMap, grid: &Grid, area: Rect, buffer: &mut Buffer, look: Loo
     state(Heat::Failed, has(|h| *h == Heat::Failed), "failed");
     state(Heat::Unmeasured, has(|h| *h == Heat::Unmeasured), "no time");
     state(Heat::Measuring, has(|h| *h == Heat::Measuring), "timing");
-    if has(|heat| matches!(heat, Heat::Measured { slower, .. } if *slower >= 1.995)) {
-        items.push((" + ".to_string(), look.heat(9.0), "far slower"));
-    }
     if map.pin.is_some() {
         items.push((" P ".to_string(), Style::new().add_modifier(Modifier::UNDERLINED), "pin"));
     }
 
     let lines = legend_lines(area);
+    // Where not all fits, the gaps go first.
+    let wide: u16 = items.iter().map(|(glyph, _, text)| width(glyph) + width(text) + 1).sum();
+    if wide > lines * area.width {
+        items.iter_mut().for_each(|(glyph, _, _)| *glyph = glyph.trim().to_string());
+    }
     let below = grid.cells.bottom() - area.y;
     let first = if lines > 1 {
         (below + 1).min(area.height - lines.min(area.height))

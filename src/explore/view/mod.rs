@@ -88,7 +88,11 @@ fn separators(regions: &layout::Regions, buffer: &mut Buffer, look: Look) {
             let line = if row == body.y { "┬" } else { "│" };
             buffer.set_stringn(column, row, line, 1, look.muted());
         }
-        buffer.set_stringn(column, regions.figures.y, "┴", 1, look.muted());
+        // A long id may reach this far.
+        let below = buffer.cell_mut((column, regions.figures.y));
+        if let Some(cell) = below.filter(|cell| matches!(cell.symbol(), "─" | " ")) {
+            cell.set_symbol("┴").set_style(look.muted());
+        }
     }
 }
 

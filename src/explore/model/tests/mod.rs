@@ -5,6 +5,7 @@ mod tasks;
 
 use super::*;
 use crate::explore::event::ExportJob;
+use crate::explore::ledger::Known;
 use crate::explore::measure::measure;
 use crate::explore::screen::{AxisRole, Heat, Overlay, Screen};
 use crate::host::Feature;
@@ -12,7 +13,7 @@ use crate::subject::Level;
 use crate::template::AXES;
 use crate::trial::{
     BlockRequest, BlockResult, Body, Check, Clock, EvaluateError, Evaluator, Failure, FailureKind,
-    Sample,
+    Role, Sample,
 };
 
 const TICK_HZ: f64 = 1e9;

@@ -254,6 +254,39 @@ fn the_keys_of_the_help_are_keys() {
 }
 
 #[test]
+fn a_pasted_text_is_never_keys() {
+    let mut model = model();
+    let paste = |text: &str| Event::Paste(text.into());
+    let effects = model.update(paste("zoq\nq"));
+    assert!(!effects.iter().any(|e| matches!(e, Effect::Quit)));
+    assert_eq!(model.screen().title.op, "zero");
+    assert_eq!(model.screen().status.kind, StatusKind::Notice);
+    press(&mut model, "/");
+    model.update(paste("copy/\nxmm"));
+    model.update(paste(&"x".repeat(100_000)));
+    let Some(Overlay::Prompt(prompt)) = model.screen().overlay else { panic!() };
+    assert!(prompt.text.starts_with("copy/xmmxxx") && prompt.text.len() < 5000);
+}
+
+#[test]
+fn one_sample_is_no_certainty() {
+    let mut world = world(AXES);
+    let Question { op, size, state, drive } = QUESTION;
+    let cell = Cell::new(op, size, state, drive);
+    let known =
+        |samples, ns| Known { samples, ns: (ns, ns, ns), relative: None, bytes_per_cycle: 30.0 };
+    let loop_ = Subject::Variant("zero/ymm/u4".parse().unwrap());
+    let libc = Subject::Baseline(Baseline::Libc);
+    world.recorded = Some("a folder".into());
+    world.ledger.put(&cell, loop_, (Role::Candidate, None), Ok(known(1, 40.0)));
+    world.ledger.put(&cell, libc, (Role::Baseline, None), Ok(known(500, 80.0)));
+    let screen = Model::new(world, QUESTION).screen();
+    assert!(screen.map.cells.iter().all(|h| !matches!(h, Heat::Measured { fine: true, .. })));
+    assert_eq!(screen.figures.baseline.unwrap().verdict, "undecided");
+    assert!(screen.figures.note.unwrap().contains("one sample"));
+}
+
+#[test]
 fn it_ends_by_q_and_by_control_c_wherever_one_is() {
     for before in ["", "?", "x", "/ab", "e", "c"] {
         let mut model = model();
