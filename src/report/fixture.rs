@@ -15,8 +15,13 @@ pub(super) fn cell() -> Cell {
     Cell::new(Op::Zero, 4096, State::both(Level::L1), Drive::Throughput)
 }
 
-/// A folder with a finished search of these sizes.
+/// A folder with a finished search of these sizes; every loop has an interval.
 pub(super) fn folder(results: &Path, key: &str, sizes: &[u64]) -> Folder {
+    looks(results, key, sizes, &[12])
+}
+
+/// As [`folder`], each loop with a row for each of these numbers of samples.
+pub(super) fn looks(results: &Path, key: &str, sizes: &[u64], looks: &[u32]) -> Folder {
     let command = "looptune search --op zero --size 4096 # <b> & \"quotes\"";
     let tell = |trouble: &crate::results::ResultsError| panic!("{trouble}");
     let mut journal = Journal::open(results, key, &Host::detect(), 7, command, tell).unwrap();
@@ -25,7 +30,7 @@ pub(super) fn folder(results: &Path, key: &str, sizes: &[u64]) -> Folder {
             let token = if unroll == 1 { String::new() } else { format!("/u{unroll}") };
             let variant = sample::id(&format!("zero/ymm{token}{align}"));
             let slow = f64::from(unroll.abs_diff(4)) * 3.0 + align.len() as f64;
-            trial(&mut journal, Phase::Screen, Subject::Variant(variant), 42.0 + slow, &[]);
+            looked(&mut journal, Subject::Variant(variant), 42.0 + slow, looks);
         }
     }
     let outcome = sample::search(sizes);
@@ -70,7 +75,37 @@ fn samples(journal: &mut Journal, outcome: &SearchOutcome) {
     }
 }
 
+fn looked(journal: &mut Journal, subject: Subject, ns: f64, looks: &[u32]) {
+    for count in looks {
+        record(journal, Phase::Screen, subject.clone(), ns, (*count, &[]));
+    }
+}
+
+/// A folder as a bench leaves it: figures, no decision.
+pub(super) fn bench(results: &Path, key: &str) -> Folder {
+    let mut journal = Journal::open(results, key, &Host::detect(), 0, "looptune", |_| {}).unwrap();
+    for unroll in [2_u32, 3, 4, 6, 8] {
+        for align in ["", "/a64", "/a64+16", "/a64+32", "/a64+48"] {
+            let variant = sample::id(&format!("zero/ymm/u{unroll}{align}"));
+            let ns = 40.0 + f64::from(unroll);
+            record(&mut journal, Phase::Bench, Subject::Variant(variant), ns, (300, &[]));
+        }
+    }
+    journal.finish().unwrap();
+    Folder::at(&results.join(key))
+}
+
 fn trial(journal: &mut Journal, phase: Phase, subject: Subject, ns: f64, samples: &[Sample]) {
+    record(journal, phase, subject, ns, (12, samples));
+}
+
+fn record(
+    journal: &mut Journal,
+    phase: Phase,
+    subject: Subject,
+    ns: f64,
+    (count, samples): (u32, &[Sample]),
+) {
     let baseline = matches!(subject, Subject::Baseline(_));
     journal.trial(&Trial {
         phase,
@@ -80,11 +115,12 @@ fn trial(journal: &mut Journal, phase: Phase, subject: Subject, ns: f64, samples
         code_bytes: Some(113),
         fully_verified: false,
         outcome: Ok(Summary {
-            samples: 3,
+            samples: count,
             median: Picos::from_ns(ns),
             ci: (Picos::from_ns(ns * 0.99), Picos::from_ns(ns * 1.01)),
             ratio: Some(1.1),
-            bytes_per_cycle: 4096.0 / ns / 3.06,
+            // Far below every host's limit.
+            bytes_per_cycle: 409.6 / ns / 3.06,
         }),
         samples,
         clock: Clock { cycles_per_tick: 1.25, ..Clock::default() },

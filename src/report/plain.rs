@@ -5,9 +5,10 @@ use super::facts::Facts;
 use super::gather::{HostResults, decided};
 use super::grid::{Grid, Side, WIDTH};
 use super::page::tables;
-use super::text::{NONE, count, fold, fold_id, percent, state};
-use crate::results::{Folder, ResultsError};
+use super::text::{NONE, count, fold, fold_id, percent, rate, state};
+use crate::results::{Folder, RecordedTrial, ResultsError};
 use crate::subject::{Op, Variant};
+use crate::trial::Phase;
 use crate::units::{human_ns, human_size};
 
 /// The newest finished result of every op and size of a folder, as tables, and what could
@@ -56,9 +57,13 @@ pub fn plain(folder: &Folder) -> Result<String, ResultsError> {
 /// What there is where no search came to its end.
 fn nothing_finished(folder: &Folder) -> Result<String, ResultsError> {
     let trials = folder.trials()?;
+    let bench = |t: &RecordedTrial| t.phase == Phase::Bench;
+    let benched = !trials.rows.is_empty() && trials.rows.iter().all(bench);
+    let what =
+        if benched { "figures of benches, no search" } else { "no search came to its end here" };
     let timed = trials.rows.iter().filter(|t| t.outcome.is_ok()).count();
     let mut text = format!(
-        "no search came to its end here; {} trials are recorded, {} of them with times\n",
+        "{what}; {} trials are recorded, {} of them with times\n",
         count(trials.rows.len() as u64),
         count(timed as u64),
     );
@@ -93,12 +98,12 @@ pub(super) fn side_by_side(hosts: &[HostResults]) -> String {
             row.extend(places.iter().map(|place| match place {
                 None => NONE.into(),
                 Some(Place { timed, best_time, best_cycles }) => format!(
-                    "{}\n{}{}, {}{:.1} B/cycle",
+                    "{}\n{}{}, {}{} B/cycle",
                     short(&timed.variant),
                     star(*best_time),
                     human_ns(timed.ns),
                     star(*best_cycles),
-                    timed.bytes_per_cycle
+                    rate(timed.bytes_per_cycle)
                 ),
             }));
             grid.row(row);

@@ -2,7 +2,7 @@
 
 use super::facts::Facts;
 use super::grid::{Grid, Side, WIDTH};
-use super::text::{NONE, fold, fold_id, ns_ci, percent, ratio_ci, state};
+use super::text::{NONE, fold, fold_id, ns_ci, percent, rate, ratio_ci, state};
 use crate::search::{BaselineOutcome, CellOutcome, Robust, SizeOutcome};
 use crate::units::{human_ns, human_size};
 
@@ -64,7 +64,7 @@ fn winner_row(cell: &CellOutcome, facts: &Facts, width: usize) -> Vec<String> {
         fold_id(&winner.variant.to_string(), width),
         human_ns(winner.ns),
         ns_ci(winner.ci),
-        format!("{:.1}", winner.bytes_per_cycle),
+        rate(winner.bytes_per_cycle),
     ]);
     if let Some(limit) = &facts.limit {
         row.push(format!("{:.0} %", 100.0 * winner.bytes_per_cycle / limit.bytes_per_cycle));

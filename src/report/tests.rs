@@ -6,7 +6,7 @@ use std::fs;
 use tempfile::TempDir;
 
 use super::document::document;
-use super::fixture::{cell, distances, folder, id};
+use super::fixture::{bench, cell, distances, folder, id, looks};
 use super::folders::{Form, folders};
 use super::gather::{Depth, gather, gather_over};
 use super::html::html;
@@ -87,6 +87,34 @@ fn the_page_holds_every_chart_and_is_well_formed() {
     assert!(page.contains("Best at align a1 and unroll 4"), "the map's best");
     assert!(page.contains("Best at unroll 4: "), "the curve's best");
     assert!(page.contains("of winner and one of libc, winner is faster in 100 %"));
+}
+
+#[test]
+fn first_looks_claim_no_best() {
+    let dir = TempDir::new().unwrap();
+    let one = looks(dir.path(), "amd-1", &[4096], &[3]);
+    let page = folders(&[one], Form::Html).unwrap();
+    well_formed(&page);
+    assert!(page.contains("First looks of 3 samples: no best is claimed"));
+    assert!(!page.contains("Best at"));
+    // Five or six candidates a value tell what an axis costs.
+    assert!(page.contains("the best loop at unroll 8 takes"), "{page}");
+    let none = looks(dir.path(), "amd-2", &[4096], &[2, 1]);
+    let page = folders(&[none], Form::Html).unwrap();
+    assert!(!page.contains("align × unroll"), "rows of two samples count for nothing");
+}
+
+#[test]
+fn a_bench_is_called_one() {
+    let dir = TempDir::new().unwrap();
+    let one = bench(dir.path(), "amd-1");
+    let page = folders(&[one], Form::Html).unwrap();
+    well_formed(&page);
+    assert!(page.contains("of a bench of 300 samples each"), "{page}");
+    assert!(page.contains("Figures of benches: no search decided anything here."));
+    assert!(!page.contains("first look"));
+    let plain = folders(&[Folder::at(&dir.path().join("amd-1"))], Form::Plain).unwrap();
+    assert!(plain.contains("figures of benches, no search"), "{plain}");
 }
 
 #[test]

@@ -23,6 +23,17 @@ pub(super) fn ratio(value: f64) -> String {
     }
 }
 
+/// Bytes a cycle: one digit behind the point, below 1 two that matter.
+pub(super) fn rate(value: f64) -> String {
+    match value.abs() {
+        v if v >= 0.995 || v == 0.0 || !v.is_finite() => format!("{value:.1}"),
+        v => {
+            let digits = (1.0 - v.log10().floor()).clamp(2.0, 6.0) as usize;
+            format!("{value:.digits$}")
+        }
+    }
+}
+
 /// A ratio with its interval.
 pub(super) fn ratio_ci(value: f64, (low, high): (f64, f64)) -> String {
     format!("{} [{}, {}]", ratio(value), ratio(low), ratio(high))
@@ -118,6 +129,7 @@ mod tests {
         assert_eq!(percent(0.031), "3.1 %");
         assert_eq!(percent(-0.0001), "0.0 %");
         assert_eq!(percent(10.4), "1040 %");
+        assert_eq!([31.94, 1.0, 0.157, 0.0213].map(rate), ["31.9", "1.0", "0.16", "0.021"]);
         assert_eq!(count(40111), "40,111");
         assert_eq!(count(111), "111");
         assert_eq!(fold("a bb ccc", 4, 2), "a bb\n  ccc");

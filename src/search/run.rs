@@ -15,7 +15,7 @@ use super::plan::{Question, SizePlan, is_cheap};
 use super::race::{heat, last, pool};
 use super::screen::{Screen, Screened};
 use crate::stats::Verdict;
-use crate::subject::{Cell, Store, Variant};
+use crate::subject::{Cell, Prefetch, Store, UNROLLS, Variant};
 use crate::trial::{EvaluateError, Evaluator, Observer, Phase};
 
 /// Parts of a cell's share of the budget: screening; the heat; the final. The rest is for
@@ -295,7 +295,6 @@ impl SizeRun<'_> {
 
 /// Says where a winner sits on the edge of the swept range, and where a baseline beats it.
 fn remarks(sizes: &[SizeOutcome], candidates: &[Candidate], warnings: &mut Vec<String>) {
-    let farthest = candidates.iter().filter_map(|c| c.variant.prefetch).map(|p| p.distance).max();
     let mut edges: [Vec<String>; 2] = Default::default();
     let mut beaten = Vec::new();
     for outcome in sizes.iter().flat_map(|s| &s.cells) {
@@ -311,13 +310,10 @@ fn remarks(sizes: &[SizeOutcome], candidates: &[Candidate], warnings: &mut Vec<S
         if u64::from(variant.block()) * 2 > cell.size {
             continue;
         }
-        if variant.prefetch.is_some_and(|p| Some(p.distance) == farthest) {
-            edges[0].push(cell.to_string());
-        }
-        let of_class = candidates.iter().filter(|c| c.variant.class == variant.class);
-        let largest = of_class.map(|c| c.variant.unroll).max();
-        if variant.unroll > 1 && largest == Some(variant.unroll) {
-            edges[1].push(cell.to_string());
+        for (of_edge, at_edge) in edges.iter_mut().zip(at_edges(variant, candidates)) {
+            if at_edge {
+                of_edge.push(cell.to_string());
+            }
         }
     }
     if !beaten.is_empty() {
@@ -337,7 +333,42 @@ fn remarks(sizes: &[SizeOutcome], candidates: &[Candidate], warnings: &mut Vec<S
     }
 }
 
+/// Whether a loop has the largest prefetch distance and the largest unroll factor swept,
+/// where the axis does not end there: beyond its own last value there is nothing to sweep.
+fn at_edges(variant: &Variant, candidates: &[Candidate]) -> [bool; 2] {
+    let distance = |v: &Variant| v.prefetch.map(|p| p.distance);
+    let farthest = candidates.iter().filter_map(|c| distance(&c.variant)).max();
+    let far = |d| Some(d) == farthest && d < Prefetch::MAX_DISTANCE;
+    let of_class = candidates.iter().filter(|c| c.variant.class == variant.class);
+    let largest = of_class.map(|c| c.variant.unroll).max();
+    let (unroll, last) = (variant.unroll, UNROLLS.iter().max());
+    let unrolled = unroll > 1 && largest == Some(unroll) && last != Some(&unroll);
+    [distance(variant).is_some_and(far), unrolled]
+}
+
 /// A seed nobody chose, for runs without `--seed`; printed, so that a run can be repeated.
 pub fn fresh_seed() -> u64 {
     rand::rng().random_range(1..1_000_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::candidate::compile_all;
+    use super::*;
+
+    #[test]
+    fn nothing_larger_is_asked_for_where_an_axis_ends() {
+        let edges = |ids: &[&str]| {
+            let loops: Vec<Variant> = ids.iter().map(|id| id.parse().unwrap()).collect();
+            let last = loops[loops.len() - 1];
+            at_edges(&last, &compile_all(loops).unwrap())
+        };
+        assert_eq!(edges(&["zero/ymm/u2", "zero/ymm/u4"]), [false, true]);
+        assert_eq!(edges(&["zero/ymm/u8", "zero/ymm/u4"]), [false, false]);
+        let last = format!("zero/ymm/u{}", UNROLLS.iter().max().unwrap());
+        assert_eq!(edges(&["zero/ymm/u2", &last]), [false, false]);
+        assert_eq!(edges(&["zero/ymm/u8", "zero/ymm/u4/pf-t0@256"]), [true, false]);
+        let last = format!("zero/ymm/u4/pf-t0@{}", Prefetch::MAX_DISTANCE);
+        assert_eq!(edges(&["zero/ymm/u8", &last]), [false, false]);
+    }
 }

@@ -1,5 +1,6 @@
 //! Figures with their intervals, one line each.
 
+use super::super::text::rate;
 use super::frame::{At, Frame, Grid, LETTERS, Scale, draw, linear};
 use super::theme::Ink;
 
@@ -67,7 +68,7 @@ pub(in crate::report) fn bars(
             canvas.fill((0.0, row + 0.22), (bar.figure, row + 0.78), 0.0, Ink::Grid);
             canvas.line(&[(bar.ci.0, at), (bar.ci.1, at)], ink, 2.5);
             canvas.mark(bar.figure, at, bar.series, 4.0);
-            let word = format!("{:.1}", bar.figure);
+            let word = rate(bar.figure);
             canvas.words(&word, (bar.ci.1, at), (8, 4), At::Left, Ink::Muted);
             row += 1.0;
         }

@@ -25,8 +25,9 @@ pub(in crate::report) fn broad(map: &Map) -> bool {
     map.x.values.len() as i32 > Frame::default().width / NARROW - 10
 }
 
-/// Draws a map: each cell's speed in per cent of the best.
-pub(in crate::report) fn heat(title: &str, map: &Map) -> String {
+/// Draws a map: each cell's speed in per cent of the best, which is marked where it may be
+/// claimed: not on first looks, nor above `limit` bytes a cycle.
+pub(in crate::report) fn heat(title: &str, map: &Map, limit: Option<f64>) -> String {
     let (columns, rows) = (map.x.values.len() as i32, map.y.values.len() as i32);
     let widest = |words: &[String]| words.iter().map(|w| w.chars().count()).max().unwrap_or(1);
     let left = 36 + (widest(&map.y.values) as i32 * LETTERS * 3 / 5).max(24);
@@ -58,6 +59,7 @@ pub(in crate::report) fn heat(title: &str, map: &Map) -> String {
         title: map.y.key.clone(),
     };
     let best = map.best();
+    let claimed = map.told() && best.is_some_and(|b| limit.is_none_or(|limit| b.2 <= limit));
     draw(title, frame, (&x, &y), (Grid::Plain, Grid::Plain), |canvas| {
         let Some((best_x, best_y, best)) = best else { return };
         for (at, figure) in map.cells.iter().enumerate() {
@@ -81,7 +83,9 @@ pub(in crate::report) fn heat(title: &str, map: &Map) -> String {
                 canvas.words(&word, middle, (0, 4), At::Middle, Ink::OnRamp(step));
             }
         }
-        let (column, row) = (best_x as f64, best_y as f64);
-        canvas.outline((column, row), (column + 1.0, row + 1.0), Ink::Text, 2.0);
+        if claimed {
+            let (column, row) = (best_x as f64, best_y as f64);
+            canvas.outline((column, row), (column + 1.0, row + 1.0), Ink::Text, 2.0);
+        }
     })
 }

@@ -1,7 +1,7 @@
 //! Several hosts side by side: the best of the breed.
 
 use super::super::gather::HostResults;
-use super::super::text::{NONE, ns_ci, percent, state};
+use super::super::text::{NONE, ns_ci, percent, rate, state};
 use super::{Block, Column, Entry, Section, Table};
 use crate::search::{CellOutcome, Robust, SizeOutcome, Timed};
 use crate::subject::{Cell, Op};
@@ -114,7 +114,7 @@ fn winners(hosts: &[HostResults], op: Op) -> Option<Block> {
                 Some(Place { timed: t, best_time, best_cycles }) => row.extend([
                     Entry::code(t.variant),
                     starred(format!("{} {}", human_ns(t.ns), ns_ci(t.ci)), *best_time),
-                    starred(format!("{:.1}", t.bytes_per_cycle), *best_cycles),
+                    starred(rate(t.bytes_per_cycle), *best_cycles),
                 ]),
             }
         }

@@ -26,7 +26,11 @@ pub(in crate::report) fn document(hosts: &[HostResults]) -> Document {
     let what = if ops.is_empty() { "nothing yet".into() } else { ops.join(" and ") };
     let mut sections = Vec::new();
     sections.extend(breed(hosts));
-    sections.extend(hosts.iter().enumerate().map(|(i, h)| of_host(h, i)));
+    sections.extend(hosts.iter().enumerate().map(|(i, h)| {
+        // Charts of several hosts need names of their own.
+        let on = if hosts.len() > 1 { format!(" on {}", h.key) } else { String::new() };
+        of_host(h, i, &on)
+    }));
     Document {
         title: format!("Loops for {what} on {of}"),
         sections,
@@ -34,9 +38,9 @@ pub(in crate::report) fn document(hosts: &[HostResults]) -> Document {
     }
 }
 
-fn of_host(found: &HostResults, index: usize) -> Section {
+fn of_host(found: &HostResults, index: usize, on: &str) -> Section {
     let id = format!("host{index}");
-    let ops = found.ops.iter().map(|op| of_op(found, op, &id));
+    let ops = found.ops.iter().map(|op| of_op(found, op, &id, on));
     Section {
         title: format!("Host {}", found.key),
         short: format!("Host {}", found.key),
@@ -48,14 +52,19 @@ fn of_host(found: &HostResults, index: usize) -> Section {
     }
 }
 
-fn of_op(found: &HostResults, op: &OpResults, host: &str) -> Section {
+fn of_op(found: &HostResults, op: &OpResults, host: &str, on: &str) -> Section {
     let id = format!("{host}-{}", op.op);
     let limit = host::limit(found, op.op);
     let mut blocks = Vec::new();
     let sizes = &op.outcome().sizes;
     if sizes.is_empty() {
-        let text = "No search of this came to its end: what follows is what its trials say.";
-        blocks.push(Block::Warning { text: text.into() });
+        blocks.push(if op.details.iter().all(|d| d.bench) {
+            let text = "Figures of benches: no search decided anything here.";
+            Block::Text { text: text.into() }
+        } else {
+            let text = "No search of this came to its end: what follows is what its trials say.";
+            Block::Warning { text: text.into() }
+        });
     } else {
         let text = format!("From {}.", op.decided.sources().join(", "));
         blocks.push(Block::Text { text });
@@ -66,16 +75,17 @@ fn of_op(found: &HostResults, op: &OpResults, host: &str) -> Section {
     }
     let warnings = op.outcome().warnings.iter();
     blocks.extend(warnings.map(|text| Block::Warning { text: text.clone() }));
-    blocks.extend(figures::overview(found, op, limit.as_ref()));
+    blocks.extend(figures::overview(found, op, limit.as_ref(), on));
     blocks.extend(tables::robust(op.outcome()));
     blocks.extend(tables::winners(op.outcome(), limit.as_ref()));
     blocks.extend(tables::baselines(op.outcome()));
     blocks.extend(tables::ties(op.outcome()));
     blocks.extend(tables::absent(op.outcome()));
     let mut sections = Vec::new();
+    let limit = limit.map(|l| l.bytes_per_cycle);
     for size in details_by_size(op) {
         let open = sections.len() < OPEN;
-        sections.extend(of_size(op, size, &id, open));
+        sections.extend(of_size(op, size, &id, (limit, on), open));
     }
     sections.extend(listings(op, &id));
     Section {
@@ -113,12 +123,18 @@ fn details_by_size(op: &OpResults) -> Vec<u64> {
     sizes
 }
 
-fn of_size(op: &OpResults, size: u64, op_id: &str, open: bool) -> Option<Section> {
+fn of_size(
+    op: &OpResults,
+    size: u64,
+    op_id: &str,
+    (limit, on): (Option<f64>, &str),
+    open: bool,
+) -> Option<Section> {
     let outcome: Option<&SizeOutcome> = op.outcome().sizes.iter().find(|s| s.size == size);
     let details: Vec<&Details> = op.details.iter().filter(|d| d.cell.size == size).collect();
     let mut blocks = Vec::new();
     blocks.extend(outcome.and_then(tables::regrets));
-    blocks.extend(figures::of_size(op.outcome(), &details));
+    blocks.extend(figures::of_size(op.outcome(), &details, limit, on));
     if blocks.is_empty() {
         return None;
     }

@@ -1,7 +1,7 @@
 //! What is to be seen on a chart, from its data.
 
-use super::super::gather::{Curve, Distribution, Map, MapAxis};
-use super::super::text::{count, percent, ratio_ci, state};
+use super::super::gather::{Curve, CurvePoint, Distribution, Map, MapAxis};
+use super::super::text::{count, percent, rate, ratio_ci, state};
 use super::tables::baseline_names;
 use crate::search::{BaselineTimes, CellOutcome, SizeOutcome};
 use crate::stats::Verdict;
@@ -61,12 +61,18 @@ pub(super) fn by_size(cells: &[&CellOutcome], limit: Option<f64>) -> String {
     if let Some((size, figure)) =
         peak.filter(|p| p.1.is_finite()).max_by(|a, b| a.1.total_cmp(&b.1))
     {
-        let share =
-            limit.map_or(String::new(), |l| format!(", {} of the limit", percent(figure / l)));
-        said.push(format!(
-            "The winners peak at {figure:.1} bytes a cycle at {}{share}.",
-            human_size(size)
-        ));
+        let size = human_size(size);
+        said.push(match limit {
+            // More than there can be is the noise of the clock.
+            Some(l) if figure > l => {
+                format!("The winners peak at {size}, at the limit of {} bytes a cycle.", rate(l))
+            }
+            limit => {
+                let share = limit.map(|l| format!(", {} of the limit", percent(figure / l)));
+                let share = share.unwrap_or_default();
+                format!("The winners peak at {} bytes a cycle at {size}{share}.", rate(figure))
+            }
+        });
     }
     for name in baseline_names(cells.iter().copied()) {
         said.push(against(cells, &name));
@@ -87,13 +93,14 @@ fn against(cells: &[&CellOutcome], name: &str) -> String {
         .max_by(|a, b| a.1.ratio.total_cmp(&b.1.ratio));
     let slower = own.iter().filter(|(_, t)| t.verdict == Verdict::Slower).count();
     let lead = match most {
+        None if own.len() == 1 => format!("{name} is not slower"),
         Some((size, t)) => format!(
             "{name} is slower at {slower} of {} sizes, most so at {}: {:.2} times the winner's time",
             own.len(),
             human_size(*size),
             t.ratio
         ),
-        None => format!("{name} is slower at none of {} sizes", own.len()),
+        None => format!("{name} is slower at no size"),
     };
     let first = faster.first().copied();
     let from = own.iter().filter(|(size, _)| first.is_some_and(|f| *size >= f)).count();
@@ -110,55 +117,106 @@ fn against(cells: &[&CellOutcome], name: &str) -> String {
     }
 }
 
-/// Of a map.
-pub(super) fn map(map: &Map) -> String {
+/// Candidates that a value needs before anything is said of it.
+const ENOUGH: u32 = 5;
+
+/// From how much to how much.
+fn range((least, most): (u64, u64)) -> String {
+    if least == most { count(least) } else { format!("{} to {}", count(least), count(most)) }
+}
+
+/// What an axis of a map costs, as far as there are candidates to tell it from.
+fn effect(axis: &MapAxis, limit: Option<f64>) -> String {
+    let by = |a: &usize, b: &usize| axis.best[*a].total_cmp(&axis.best[*b]);
+    let fit = || {
+        let enough = |i: &usize| axis.candidates.get(*i).is_some_and(|n| *n >= ENOUGH);
+        let possible = |i: &usize| limit.is_none_or(|limit| axis.best[*i] <= limit);
+        (0..axis.best.len()).filter(enough).filter(possible)
+    };
+    let few = axis.candidates.iter().filter(|n| **n < ENOUGH).count();
+    match (fit().max_by(by), fit().min_by(by)) {
+        (Some(top), Some(low)) if top != low => {
+            let cost = percent(axis.best[top] / axis.best[low] - 1.0);
+            let (key, top, low) = (&axis.key, &axis.values[top], &axis.values[low]);
+            format!("the best loop at {key} {low} takes {cost} longer than that at {top}")
+        }
+        _ if few == 0 => {
+            format!("what {} costs is not told: too much is above the limit", axis.key)
+        }
+        _ => format!(
+            "too few candidates to tell what {} costs ({few} of its {} values had fewer than \
+             {ENOUGH})",
+            axis.key,
+            axis.best.len()
+        ),
+    }
+}
+
+/// Of a map; `limit`: the most bytes a cycle there can be; `bench`: no first look.
+pub(super) fn map(map: &Map, limit: Option<f64>, bench: bool) -> String {
     let Some((x, y, best)) = map.best() else { return "Nothing was timed here.".into() };
     let value = |axis: &MapAxis, at: usize| axis.values.get(at).cloned().unwrap_or_default();
-    let spread = |axis: &MapAxis| {
-        let worst = axis.best.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1));
-        worst.map_or(String::new(), |(at, figure)| {
-            let cost = percent(best / figure - 1.0);
-            format!("the best loop at {} {} takes {cost} longer", axis.key, value(axis, at))
-        })
+    let samples = range(map.samples);
+    let possible = limit.is_none_or(|limit| best <= limit);
+    let lead = match (map.told(), possible) {
+        (true, true) => format!(
+            "Best at {} {} and {} {}: {} bytes a cycle",
+            map.y.key,
+            value(&map.y, y),
+            map.x.key,
+            value(&map.x, x),
+            rate(best),
+        ),
+        (true, false) => "The highest figure is above the limit: no best is claimed".into(),
+        (false, _) => format!("First looks of {samples} samples: no best is claimed"),
+    };
+    let (down, across) = (effect(&map.y, limit), effect(&map.x, limit));
+    let source = match (bench, map.told()) {
+        (true, _) => format!("a bench of {samples} samples each"),
+        (false, true) => format!("a search, {samples} samples each"),
+        (false, false) => "a first look".into(),
     };
     format!(
-        "Best at {} {} and {} {}: {best:.1} bytes a cycle; {}, {}. Numbers are the best speed of \
-         each pair in per cent of that, whatever the other axes; from {} candidates of a first \
-         look with few samples each, run {}.",
-        map.y.key,
-        value(&map.y, y),
-        map.x.key,
-        value(&map.x, x),
-        spread(&map.y),
-        spread(&map.x),
+        "{lead}; {down}; {across}. Numbers are the best speed of each pair in per cent of the \
+         highest, whatever the other axes; from {} {} of {source}, run {}.",
         count(map.candidates),
+        if map.candidates == 1 { "candidate" } else { "candidates" },
         map.run
     )
 }
 
-/// Of a curve along one axis.
-pub(super) fn curve(curve: &Curve) -> String {
-    let by = |a: &&super::super::gather::CurvePoint, b: &&super::super::gather::CurvePoint| {
-        a.figure.total_cmp(&b.figure)
-    };
+/// Of a curve along one axis; `limit`: the most bytes a cycle there can be.
+pub(super) fn curve(curve: &Curve, limit: Option<f64>) -> String {
+    let by = |a: &&CurvePoint, b: &&CurvePoint| a.figure.total_cmp(&b.figure);
     let (Some(best), Some(worst)) =
         (curve.points.iter().max_by(by), curve.points.iter().min_by(by))
     else {
         return String::new();
     };
-    let apart = best.ci.0 > worst.ci.1;
+    let key = &curve.key;
     let cost = percent(best.figure / worst.figure - 1.0);
-    let said = if apart {
-        format!(
-            "Best at {} {}: {:.1} bytes a cycle; {} takes {cost} longer.",
-            curve.key, best.value, best.figure, worst.value
-        )
-    } else {
-        format!("No value of {} stands out of the noise: the medians lie within {cost}.", curve.key)
+    let possible = limit.is_none_or(|limit| best.figure <= limit);
+    let ends = if curve.told() { best.ci.zip(worst.ci) } else { None };
+    let said = match ends {
+        None => {
+            format!("First looks of {} samples: no best is claimed.", range(curve.samples()))
+        }
+        Some(_) if !possible => {
+            "The highest figure is above the limit: no best is claimed.".to_string()
+        }
+        Some((best_ci, worst_ci)) if best_ci.0 > worst_ci.1 => format!(
+            "Best at {key} {}: {} bytes a cycle; {} takes {cost} longer.",
+            best.value,
+            rate(best.figure),
+            worst.value
+        ),
+        Some(_) => {
+            format!("No value of {key} stands out of the noise: the medians lie within {cost}.")
+        }
     };
+    let bands = if ends.is_some() { "; bands and bars are 95 % intervals" } else { "" };
     format!(
-        "{said} Everything else as in {} (marked), {}; bands and bars are 95 % \
-         intervals, of few samples the extremes; run {}.",
+        "{said} Everything else as in {} (marked), {}{bands}; run {}.",
         curve.anchor, curve.about, curve.run
     )
 }

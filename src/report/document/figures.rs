@@ -4,12 +4,12 @@ use super::super::charts::{
     Bar, Series, SizeCurves, SizePoint, bars, broad, curve, distributions, heat, size_curves,
 };
 use super::super::facts::Limit;
-use super::super::gather::{Details, HostResults, OpResults};
+use super::super::gather::{Details, HostResults, Map, OpResults};
 use super::super::text::state;
 use super::tables::baseline_names;
 use super::{Block, Figure, captions};
 use crate::search::{CellOutcome, SearchOutcome};
-use crate::subject::{Cell, Drive, State};
+use crate::subject::{Cell, Drive, Placement, State};
 use crate::units::human_size;
 
 /// The first series of every chart.
@@ -26,13 +26,14 @@ pub(super) fn overview(
     found: &HostResults,
     op: &OpResults,
     limit: Option<&Limit>,
+    host: &str,
 ) -> Option<Block> {
     let outcome = op.outcome();
     let limit = limit.map(|l| l.bytes_per_cycle);
     let figures = match outcome.sizes.len() {
         0 => Vec::new(),
-        1 => by_state(outcome, limit).into_iter().collect(),
-        _ => by_size(found, outcome, limit),
+        1 => by_state(outcome, limit, host).into_iter().collect(),
+        _ => by_size(found, outcome, limit, host),
     };
     (!figures.is_empty()).then_some(Block::Figures { figures })
 }
@@ -56,7 +57,7 @@ fn names_of<'a>(cells: impl Iterator<Item = &'a CellOutcome>) -> Vec<String> {
     std::iter::once(WINNER.to_string()).chain(baseline_names(cells)).collect()
 }
 
-fn by_state(outcome: &SearchOutcome, limit: Option<f64>) -> Option<Figure> {
+fn by_state(outcome: &SearchOutcome, limit: Option<f64>, host: &str) -> Option<Figure> {
     let size = outcome.sizes.first()?;
     let names = names_of(size.cells.iter());
     let mut lines = Vec::new();
@@ -72,7 +73,7 @@ fn by_state(outcome: &SearchOutcome, limit: Option<f64>) -> Option<Figure> {
         return None;
     }
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let title = format!("{} of {} bytes by state", outcome.op, human_size(size.size));
+    let title = format!("{} of {} bytes by state{host}", outcome.op, human_size(size.size));
     Some(Figure {
         svg: bars(&title, &names, &lines, "bytes a cycle", limit),
         caption: captions::by_state(size),
@@ -81,7 +82,12 @@ fn by_state(outcome: &SearchOutcome, limit: Option<f64>) -> Option<Figure> {
     })
 }
 
-fn by_size(found: &HostResults, outcome: &SearchOutcome, limit: Option<f64>) -> Vec<Figure> {
+fn by_size(
+    found: &HostResults,
+    outcome: &SearchOutcome,
+    limit: Option<f64>,
+    host: &str,
+) -> Vec<Figure> {
     let cells = || outcome.sizes.iter().flat_map(|s| &s.cells);
     let mut kinds: Vec<(Drive, State)> = cells().map(|c| (c.cell.drive, c.cell.state)).collect();
     kinds.sort();
@@ -101,7 +107,7 @@ fn by_size(found: &HostResults, outcome: &SearchOutcome, limit: Option<f64>) -> 
         if series.is_empty() {
             continue;
         }
-        let title = format!("{} in {} by size", outcome.op, state(&first.cell));
+        let title = format!("{} in {} by size{host}", outcome.op, state(&first.cell));
         let caches = caches(found, &first.cell);
         let data = SizeCurves { title: title.clone(), series, limit, caches };
         let caption = captions::by_size(&own, limit);
@@ -125,30 +131,50 @@ fn caches(found: &HostResults, cell: &Cell) -> Vec<(String, u64)> {
         .collect()
 }
 
-/// Maps, curves and distributions of a size.
-pub(super) fn of_size(outcome: &SearchOutcome, details: &[&Details]) -> Vec<Block> {
+/// Where the buffers lie, where that is not the default: cells that differ in nothing else
+/// have charts of their own.
+fn placement(cell: &Cell) -> String {
+    let Placement { dst, src, delta } = cell.placement;
+    match (cell.placement == Placement::ALIGNED, delta) {
+        (true, _) => String::new(),
+        (false, None) => format!(" (dst+{dst} src+{src})"),
+        (false, Some(delta)) => format!(" (dst+{dst} src+{src} delta {delta})"),
+    }
+}
+
+/// Maps, curves and distributions of a size. `host` ends each title where there are several.
+pub(super) fn of_size(
+    outcome: &SearchOutcome,
+    details: &[&Details],
+    limit: Option<f64>,
+    host: &str,
+) -> Vec<Block> {
     let mut maps = Vec::new();
     let mut curves = Vec::new();
     let mut samples = Vec::new();
     for of_cell in details {
         let cell = &of_cell.cell;
-        let place = format!("{} {} in {}", cell.op, human_size(cell.size), state(cell));
+        let placed = placement(cell);
+        let place = format!("{} {} in {}{placed}", cell.op, human_size(cell.size), state(cell));
         for map in &of_cell.maps {
-            let title = format!("{place}: {} × {}", map.y.key, map.x.key);
-            let caption = captions::map(map);
+            let axes = |map: &Map| format!("{} × {}", map.y.key, map.x.key);
+            let same = of_cell.maps.iter().filter(|other| axes(other) == axes(map)).count();
+            let run = if same > 1 { format!(", run {}", map.run) } else { String::new() };
+            let title = format!("{place}: {}{run}{host}", axes(map));
+            let caption = captions::map(map, limit, of_cell.bench);
             let broad = broad(map);
-            maps.push(Figure { svg: heat(&title, map), title, caption, broad });
+            maps.push(Figure { svg: heat(&title, map, limit), title, caption, broad });
         }
         let mut own: Vec<_> = of_cell.curves.iter().collect();
         own.sort_by_key(|c| std::cmp::Reverse(c.points.len()));
         for data in own.into_iter().take(CURVES) {
-            let title = format!("{place}: {} alone", data.key);
-            let caption = captions::curve(data);
+            let title = format!("{place}: {} alone{host}", data.key);
+            let caption = captions::curve(data, limit);
             curves.push(Figure { svg: curve(&title, data), title, caption, broad: false });
         }
         if !of_cell.distributions.is_empty() {
             let found = outcome.sizes.iter().flat_map(|s| &s.cells).find(|c| c.cell == *cell);
-            let title = format!("{place}: samples");
+            let title = format!("{place}: samples{host}");
             let caption = captions::distributions(&of_cell.distributions, found);
             samples.push(Figure {
                 svg: distributions(&title, &of_cell.distributions),

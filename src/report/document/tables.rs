@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::super::charts::step;
 use super::super::facts::Limit;
-use super::super::text::{NONE, ns_ci, percent, ratio_ci, state};
+use super::super::text::{NONE, ns_ci, percent, rate, ratio_ci, state};
 use super::{Block, Column, Entry, Table};
 use crate::search::{CellOutcome, SearchOutcome, SizeOutcome};
 use crate::stats::Verdict;
@@ -40,7 +40,7 @@ pub(super) fn winners(found: &SearchOutcome, limit: Option<&Limit>) -> Option<Bl
                     Entry { strong: true, ..Entry::code(winner.variant) },
                     Entry::text(human_ns(winner.ns)),
                     Entry::text(ns_ci(winner.ci)),
-                    Entry::text(format!("{:.1}", winner.bytes_per_cycle)),
+                    Entry::text(rate(winner.bytes_per_cycle)),
                 ]);
                 if let Some(limit) = limit {
                     row.push(Entry::text(percent(winner.bytes_per_cycle / limit.bytes_per_cycle)));

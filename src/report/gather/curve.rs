@@ -1,7 +1,6 @@
 //! One axis alone: loops that differ from a given one in that axis only.
 
-use std::collections::HashMap;
-
+use super::looks::Looks;
 use crate::subject::Variant;
 use crate::template::Axis;
 
@@ -15,8 +14,10 @@ pub(in crate::report) struct CurvePoint {
     pub(in crate::report) value: String,
     /// Bytes a cycle.
     pub(in crate::report) figure: f64,
-    /// 95 % interval of the same.
-    pub(in crate::report) ci: (f64, f64),
+    /// 95 % interval of the same; `None` where there are too few samples for one.
+    pub(in crate::report) ci: Option<(f64, f64)>,
+    /// Samples behind it.
+    pub(in crate::report) samples: u64,
     /// Whether it is the loop that the curve goes through.
     pub(in crate::report) anchor: bool,
 }
@@ -36,12 +37,17 @@ pub(in crate::report) struct Curve {
     pub(in crate::report) points: Vec<CurvePoint>,
 }
 
-/// What was measured of a loop: of several measurements the one with the most samples.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Measured {
-    pub(super) samples: u32,
-    pub(super) figure: f64,
-    pub(super) ci: (f64, f64),
+impl Curve {
+    /// Least and most samples of a point; zeros where there is none.
+    pub(in crate::report) fn samples(&self) -> (u64, u64) {
+        let samples = || self.points.iter().map(|p| p.samples);
+        (samples().min().unwrap_or(0), samples().max().unwrap_or(0))
+    }
+
+    /// Whether every point has an interval.
+    pub(in crate::report) fn told(&self) -> bool {
+        self.points.iter().all(|p| p.ci.is_some())
+    }
 }
 
 /// A loop and all that differ from it in one axis.
@@ -62,24 +68,21 @@ impl Neighbours {
         Neighbours { anchor, lines: axes.iter().map(line).collect() }
     }
 
-    /// Every loop of every line.
-    pub(super) fn variants(&self) -> impl Iterator<Item = Variant> {
-        self.lines.iter().flatten().map(|(_, variant)| *variant)
-    }
-
     /// The curves that have enough points.
     pub(super) fn curves(
         &self,
         axes: &[Axis],
         run: &str,
-        measured: &HashMap<Variant, Measured>,
+        looks: &dyn Fn(&Variant) -> Option<Looks>,
     ) -> Vec<Curve> {
         let mut curves = Vec::new();
         for (axis, line) in axes.iter().zip(&self.lines) {
             let points = line.iter().filter_map(|(value, variant)| {
-                let m = measured.get(variant)?;
+                let looks = looks(variant)?;
                 let anchor = *variant == self.anchor;
-                Some(CurvePoint { value: value.clone(), figure: m.figure, ci: m.ci, anchor })
+                let (figure, ci) = (looks.figure()?, looks.interval());
+                let samples = looks.samples();
+                Some(CurvePoint { value: value.clone(), figure, ci, samples, anchor })
             });
             let points: Vec<CurvePoint> = points.collect();
             if points.len() >= LEAST_POINTS {

@@ -1,5 +1,6 @@
 //! Two axes against each other, the best of all others.
 
+use super::looks::{Looks, TOLD};
 use super::trials::Words;
 
 /// Values that an axis of a map should have, and is content with where no two axes have
@@ -17,6 +18,8 @@ pub(in crate::report) struct MapAxis {
     pub(in crate::report) values: Vec<String>,
     /// The best figure of each value, whatever the other axes; bytes a cycle.
     pub(in crate::report) best: Vec<f64>,
+    /// Candidates behind each of these.
+    pub(in crate::report) candidates: Vec<u32>,
 }
 
 /// The best figure for each pair of values.
@@ -26,6 +29,8 @@ pub(in crate::report) struct Map {
     pub(in crate::report) run: String,
     /// Candidates behind it.
     pub(in crate::report) candidates: u64,
+    /// Least and most samples of a candidate.
+    pub(in crate::report) samples: (u64, u64),
     /// Columns.
     pub(in crate::report) x: MapAxis,
     /// Rows.
@@ -40,11 +45,26 @@ pub(in crate::report) struct Map {
 pub(super) struct Pairs {
     /// A triangle: the pair a ≤ b at b·(b+1)/2 + a; NaN where there is none.
     best: Vec<f32>,
+    /// Loops that have a value.
+    loops: Vec<u32>,
+    candidates: u64,
+    samples: Option<(u64, u64)>,
 }
 
 impl Pairs {
-    /// Counts a figure for all pairs of the values of one loop.
-    pub(super) fn take(&mut self, values: &[u16], figure: f64) {
+    /// Counts a loop for all pairs of its values.
+    pub(super) fn take(&mut self, values: &[u16], looks: &Looks) {
+        let Some(figure) = looks.figure() else { return };
+        let own = looks.samples();
+        let (least, most) = self.samples.unwrap_or((own, own));
+        self.samples = Some((least.min(own), most.max(own)));
+        self.candidates += 1;
+        for value in values.iter().map(|v| usize::from(*v)) {
+            if value >= self.loops.len() {
+                self.loops.resize(value + 1, 0);
+            }
+            self.loops[value] += 1;
+        }
         for (i, &a) in values.iter().enumerate() {
             for &b in &values[i..] {
                 let at = place(a, b);
@@ -82,11 +102,11 @@ impl Pairs {
 
     /// The map over the two axes with the most variation among those with several values;
     /// `None` where there are no two.
-    pub(super) fn map(&self, words: &Words<'_>, run: &str, candidates: u64) -> Option<Map> {
-        VALUES.iter().find_map(|least| self.map_of(words, *least, run, candidates))
+    pub(super) fn map(&self, words: &Words<'_>, run: &str) -> Option<Map> {
+        VALUES.iter().find_map(|least| self.map_of(words, *least, run))
     }
 
-    fn map_of(&self, words: &Words<'_>, least: usize, run: &str, candidates: u64) -> Option<Map> {
+    fn map_of(&self, words: &Words<'_>, least: usize, run: &str) -> Option<Map> {
         let mut axes: Vec<(usize, Vec<u16>, f64)> = (0..words.axes().len())
             .map(|axis| (axis, self.axis(words, axis)))
             .filter(|(_, values)| values.len() >= least)
@@ -108,8 +128,10 @@ impl Pairs {
             about: words.axes()[*axis].about.into(),
             values: values.iter().map(|v| words.word(*v).to_string()).collect(),
             best: values.iter().filter_map(|v| self.get(*v, *v)).collect(),
+            candidates: values.iter().map(|v| self.loops[usize::from(*v)]).collect(),
         };
-        Some(Map { run: run.into(), candidates, x: axis(x), y: axis(y), cells })
+        let (candidates, samples) = (self.candidates, self.samples.unwrap_or_default());
+        Some(Map { run: run.into(), candidates, samples, x: axis(x), y: axis(y), cells })
     }
 }
 
@@ -119,6 +141,12 @@ fn place(a: u16, b: u16) -> usize {
 }
 
 impl Map {
+    /// Whether every figure has enough samples for an interval: the best of first looks is
+    /// the luckiest.
+    pub(in crate::report) fn told(&self) -> bool {
+        self.samples.0 >= u64::from(TOLD)
+    }
+
     /// The best figure with its column and row; `None` on an empty map.
     pub(in crate::report) fn best(&self) -> Option<(usize, usize, f64)> {
         let timed = self.cells.iter().enumerate().filter_map(|(i, v)| Some((i, (*v)?)));

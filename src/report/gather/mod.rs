@@ -2,6 +2,7 @@
 
 mod curve;
 mod decided;
+mod looks;
 mod map;
 mod samples;
 mod trials;
@@ -81,6 +82,8 @@ pub(super) struct Details {
     pub(super) maps: Vec<Map>,
     /// One axis alone.
     pub(super) curves: Vec<Curve>,
+    /// Whether all trials are of benches: nothing here was to be decided.
+    pub(super) bench: bool,
     /// Raw samples of winner and baselines.
     pub(super) distributions: Vec<Distribution>,
 }

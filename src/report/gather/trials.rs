@@ -2,18 +2,15 @@
 
 use std::collections::HashMap;
 
-use super::curve::{Curve, Measured, Neighbours};
+use super::curve::{Curve, Neighbours};
 use super::decided::Decided;
+use super::looks::Looks;
 use super::map::Pairs;
 use super::{Details, Map};
 use crate::results::{RecordedRun, RecordedTrial};
 use crate::subject::{Cell, Op, Subject, Variant};
 use crate::template::Axis;
-use crate::trial::{Phase, Role, Summary};
-
-/// Loops remembered of a run that decided nothing, a cell: more than anybody names in a
-/// bench, few enough for a cut-off search of everything.
-const NAMED: usize = 2_000;
+use crate::trial::{Phase, Role};
 
 /// The values of all axes, numbered as they are met.
 pub(super) struct Words<'a> {
@@ -21,12 +18,15 @@ pub(super) struct Words<'a> {
     /// Axis and word of each number.
     words: Vec<(usize, String)>,
     numbers: HashMap<(usize, String), u16>,
-    known: HashMap<Variant, Vec<u16>>,
+    /// Place of each loop met, and the values of each.
+    places: HashMap<Variant, usize>,
+    loops: Vec<(Variant, Vec<u16>)>,
 }
 
 impl<'a> Words<'a> {
     fn new(axes: &'a [Axis]) -> Words<'a> {
-        Words { axes, words: Vec::new(), numbers: HashMap::new(), known: HashMap::new() }
+        let (numbers, places) = (HashMap::new(), HashMap::new());
+        Words { axes, words: Vec::new(), numbers, places, loops: Vec::new() }
     }
 
     pub(super) fn axes(&self) -> &'a [Axis] {
@@ -51,16 +51,18 @@ impl<'a> Words<'a> {
         numbers
     }
 
-    /// The numbers of a loop's values, an axis that does not apply left out.
-    fn values(&mut self, variant: &Variant) -> &[u16] {
-        if !self.known.contains_key(variant) {
-            let mut values = Vec::with_capacity(self.axes.len());
-            for (index, axis) in self.axes.iter().enumerate() {
-                values.extend((axis.of)(variant).and_then(|word| self.number(index, word)));
-            }
-            self.known.insert(*variant, values);
+    /// The place of a loop. Its values are numbered, an axis that does not apply left out.
+    fn place(&mut self, variant: &Variant) -> usize {
+        if let Some(place) = self.places.get(variant) {
+            return *place;
         }
-        self.known.get(variant).map_or(&[], Vec::as_slice)
+        let mut values = Vec::with_capacity(self.axes.len());
+        for (index, axis) in self.axes.iter().enumerate() {
+            values.extend((axis.of)(variant).and_then(|word| self.number(index, word)));
+        }
+        self.places.insert(*variant, self.loops.len());
+        self.loops.push((*variant, values));
+        self.loops.len() - 1
     }
 
     fn number(&mut self, axis: usize, word: String) -> Option<u16> {
@@ -78,12 +80,13 @@ impl<'a> Words<'a> {
 struct CellFold {
     run: usize,
     cell: Cell,
-    candidates: u64,
-    pairs: Pairs,
+    /// By the place of a loop; loops that were not timed here are left at nothing.
+    looks: Vec<Looks>,
+    /// Whether there is anything but benches.
+    searched: bool,
     /// Curves go through these loops: the winner, then the other finalists, for axes that do
     /// not apply to it; none where nothing was decided.
     anchors: Vec<Neighbours>,
-    measured: HashMap<Variant, Measured>,
 }
 
 /// Folds trials one by one.
@@ -139,16 +142,15 @@ impl<'a> TrialFold<'a> {
         self.count += 1;
         let Subject::Variant(variant) = trial.subject else { return };
         let Ok(summary) = &trial.outcome else { return };
-        let Some(measured) = measured(summary) else { return };
+        let Some(looks) = Looks::of(summary) else { return };
         if trial.role != Role::Candidate {
             return;
         }
         let place = self.place(&trial.run, trial.cell);
         let fold = &mut self.folds[place];
+        fold.searched |= trial.phase != Phase::Bench;
         if matches!(trial.phase, Phase::Screen | Phase::Bench) {
-            fold.candidates += 1;
-            fold.pairs.take(self.words.values(&variant), measured.figure);
-            fold.remember(variant, measured);
+            fold.take(self.words.place(&variant), &looks);
         }
     }
 
@@ -164,16 +166,7 @@ impl<'a> TrialFold<'a> {
         let finalists = self.finalists.get(&(run, cell)).map_or(&[][..], Vec::as_slice);
         let axes = self.words.axes();
         let anchors = finalists.iter().map(|finalist| Neighbours::of(*finalist, axes)).collect();
-        let mut fold = CellFold {
-            run: index,
-            cell,
-            candidates: 0,
-            pairs: Pairs::default(),
-            anchors: Vec::new(),
-            measured: HashMap::new(),
-        };
-        fold.follow(anchors);
-        self.folds.push(fold);
+        self.folds.push(CellFold { run: index, cell, looks: Vec::new(), searched: false, anchors });
         self.places.insert((index, cell), self.folds.len() - 1);
         self.folds.len() - 1
     }
@@ -202,6 +195,7 @@ impl<'a> TrialFold<'a> {
             cell,
             maps: self.maps(&folds),
             curves: self.curves(&folds),
+            bench: folds.iter().all(|f| !f.searched),
             distributions: Vec::new(),
         }
     }
@@ -212,12 +206,13 @@ impl<'a> TrialFold<'a> {
         let mut maps = Vec::new();
         let mut swept = vec![0; self.words.axes().len()];
         for fold in folds {
-            let values = fold.pairs.values(&self.words);
+            let pairs = fold.pairs(&self.words);
+            let values = pairs.values(&self.words);
             let closer = values.iter().zip(&swept).any(|(own, before)| own > before);
             if !closer {
                 continue;
             }
-            if let Some(map) = fold.pairs.map(&self.words, &self.runs[fold.run], fold.candidates) {
+            if let Some(map) = pairs.map(&self.words, &self.runs[fold.run]) {
                 maps.push(map);
                 for (before, own) in swept.iter_mut().zip(values) {
                     *before = own.max(*before);
@@ -231,7 +226,7 @@ impl<'a> TrialFold<'a> {
     fn curves(&self, folds: &[&CellFold]) -> Vec<Curve> {
         let mut best: Vec<Curve> = Vec::new();
         for fold in folds {
-            for curve in fold.curves(self.words.axes(), &self.runs[fold.run]) {
+            for curve in fold.curves(&self.words, &self.runs[fold.run]) {
                 match best.iter_mut().find(|c| c.key == curve.key) {
                     Some(other) if other.points.len() < curve.points.len() => *other = curve,
                     Some(_) => {}
@@ -244,42 +239,49 @@ impl<'a> TrialFold<'a> {
 }
 
 impl CellFold {
-    /// Makes room for the neighbours of the finalists: only they are remembered.
-    fn follow(&mut self, anchors: Vec<Neighbours>) {
-        for variant in anchors.iter().flat_map(Neighbours::variants) {
-            let nothing = Measured { samples: 0, figure: f64::NAN, ci: (f64::NAN, f64::NAN) };
-            self.measured.insert(variant, nothing);
+    fn take(&mut self, place: usize, looks: &Looks) {
+        if place >= self.looks.len() {
+            self.looks.resize(place + 1, Looks::default());
         }
-        self.anchors = anchors;
+        self.looks[place].add(looks);
     }
 
-    fn remember(&mut self, variant: Variant, measured: Measured) {
-        let named = self.anchors.is_empty() && self.measured.len() < NAMED;
-        match self.measured.get_mut(&variant) {
-            Some(before) if measured.samples >= before.samples => *before = measured,
-            Some(_) => {}
-            None if named => {
-                self.measured.insert(variant, measured);
-            }
-            None => {}
-        }
+    /// Every loop that was timed, with the numbers of its values.
+    fn timed<'a>(
+        &'a self,
+        words: &'a Words<'_>,
+    ) -> impl Iterator<Item = (&'a Variant, &'a [u16], &'a Looks)> {
+        let all = self.looks.iter().zip(&words.loops);
+        all.filter(|(looks, _)| looks.samples() > 0)
+            .map(|(looks, (variant, values))| (variant, values.as_slice(), looks))
     }
 
-    fn curves(&self, axes: &[Axis], run: &str) -> Vec<Curve> {
-        let measured: HashMap<Variant, Measured> =
-            self.measured.iter().filter(|(_, m)| m.samples > 0).map(|(v, m)| (*v, *m)).collect();
+    fn pairs(&self, words: &Words<'_>) -> Pairs {
+        let mut pairs = Pairs::default();
+        for (_, values, looks) in self.timed(words) {
+            pairs.take(values, looks);
+        }
+        pairs
+    }
+
+    fn curves(&self, words: &Words<'_>, run: &str) -> Vec<Curve> {
+        let axes = words.axes();
+        let looks = |variant: &Variant| {
+            let looks = self.looks.get(*words.places.get(variant)?)?;
+            (looks.samples() > 0).then_some(*looks)
+        };
         if self.anchors.is_empty() {
-            let by_figure = |a: &(&Variant, &Measured), b: &(&Variant, &Measured)| {
-                a.1.figure.total_cmp(&b.1.figure).then(b.0.cmp(a.0))
-            };
-            let best = measured.iter().max_by(by_figure);
+            let by_figure =
+                |a: &(&Variant, f64), b: &(&Variant, f64)| a.1.total_cmp(&b.1).then(b.0.cmp(a.0));
+            let figures = self.timed(words).filter_map(|(v, _, looks)| Some((v, looks.figure()?)));
+            let best = figures.max_by(by_figure);
             let curves =
-                best.map(|(best, _)| Neighbours::of(*best, axes).curves(axes, run, &measured));
+                best.map(|(best, _)| Neighbours::of(*best, axes).curves(axes, run, &looks));
             return curves.unwrap_or_default();
         }
         let mut curves: Vec<Curve> = Vec::new();
         for anchor in &self.anchors {
-            for curve in anchor.curves(axes, run, &measured) {
+            for curve in anchor.curves(axes, run, &looks) {
                 if curves.iter().all(|c| c.key != curve.key) {
                     curves.push(curve);
                 }
@@ -287,16 +289,4 @@ impl CellFold {
         }
         curves
     }
-}
-
-/// Bytes a cycle with its interval; `None` where the row has no sensible time.
-fn measured(summary: &Summary) -> Option<Measured> {
-    let figure = summary.bytes_per_cycle;
-    let (ns, low, high) = (summary.median.ns(), summary.ci.0.ns(), summary.ci.1.ns());
-    let usable = figure.is_finite() && figure > 0.0 && ns > 0.0 && low > 0.0 && high > 0.0;
-    usable.then(|| Measured {
-        samples: summary.samples,
-        figure,
-        ci: (figure * ns / high, figure * ns / low),
-    })
 }
