@@ -1,22 +1,16 @@
 //! The command line as a stranger meets it: wrong input gets a clear message with the fix and
 //! the right exit status.
 
+#[path = "common/refused.rs"]
+mod refused;
+
 use assert_cmd::Command;
 use predicates::prelude::*;
 use predicates::str::contains;
+use refused::refused;
 
 fn looptune() -> Command {
     Command::cargo_bin("looptune").unwrap()
-}
-
-/// Runs with arguments, expects an exit status and words on stderr, and no panic.
-fn refused(args: &[&str], code: i32, words: &[&str]) {
-    let mut assert = looptune().args(args).assert().code(code);
-    assert = assert.stderr(contains("panicked").not());
-    for word in words {
-        assert = assert.stderr(contains(*word));
-    }
-    drop(assert);
 }
 
 #[test]

@@ -1,6 +1,9 @@
 //! The habits of a good command-line tool: versions, completions, manual pages, near words,
 //! files that are files, and errors in a person's words.
 
+#[path = "common/refused.rs"]
+mod refused;
+
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -8,6 +11,7 @@ use std::time::{Duration, Instant};
 use assert_cmd::Command as Tool;
 use predicates::prelude::*;
 use predicates::str::contains;
+use refused::refused;
 
 fn looptune() -> Tool {
     let mut tool = Tool::cargo_bin("looptune").unwrap();
@@ -19,16 +23,6 @@ fn text(args: &[&str]) -> String {
     let out = looptune().args(args).output().unwrap();
     assert!(out.status.success(), "{args:?}: {}", String::from_utf8_lossy(&out.stderr));
     String::from_utf8(out.stdout).unwrap()
-}
-
-/// Runs with arguments, expects an exit status and words on stderr, and no panic.
-fn refused(args: &[&str], code: i32, words: &[&str]) {
-    let mut assert = looptune().args(args).assert().code(code);
-    assert = assert.stderr(contains("panicked").not());
-    for word in words {
-        assert = assert.stderr(contains(*word));
-    }
-    drop(assert);
 }
 
 /// Whether a program is there; in CI it must be.

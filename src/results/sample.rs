@@ -4,8 +4,8 @@ use std::path::Path;
 
 use super::error::ResultsError;
 use super::table::each_row;
-use super::wire::{CellText, SampleRow, word};
-use crate::subject::{Cell, Placement, Subject};
+use super::wire::{SampleRow, word};
+use crate::subject::{Cell, Subject};
 use crate::trial::Phase;
 
 /// A raw sample, as recorded: one timed pass.
@@ -49,22 +49,8 @@ fn recorded(row: SampleRow) -> Result<RecordedSample, String> {
     if row.calls == 0 {
         return Err("a sample of no calls".into());
     }
-    let placement = Placement {
-        dst: row.dst_mod64_bytes,
-        src: row.src_mod64_bytes,
-        delta: row.delta_mod4096_bytes,
-    };
-    let cell = CellText {
-        op: &row.op,
-        size: row.size_bytes,
-        state: &row.state,
-        drive: &row.drive,
-        placement,
-        pages: &row.pages,
-        consumer: &row.consumer,
-    };
     Ok(RecordedSample {
-        cell: cell.cell()?,
+        cell: row.cell()?,
         phase: word("phase", &row.phase, Phase::from_word)?,
         subject: Subject::parse(&row.subject).map_err(|e| e.to_string())?,
         run: row.run,

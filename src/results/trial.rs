@@ -4,8 +4,8 @@ use std::path::Path;
 
 use super::error::ResultsError;
 use super::table::{Read, each_row, one_line, read_table};
-use super::wire::{CellText, SampleRow, TrialRow, word};
-use crate::subject::{Cell, Placement, Subject};
+use super::wire::{SampleRow, TrialRow, word};
+use crate::subject::{Cell, Subject};
 use crate::trial::{Phase, Role, Sample, Summary, Trial};
 use crate::units::Picos;
 
@@ -65,20 +65,7 @@ pub fn each_trial(
 }
 
 fn recorded(row: TrialRow) -> Result<RecordedTrial, String> {
-    let placement = Placement {
-        dst: row.dst_mod64_bytes,
-        src: row.src_mod64_bytes,
-        delta: row.delta_mod4096_bytes,
-    };
-    let cell = CellText {
-        op: &row.op,
-        size: row.size_bytes,
-        state: &row.state,
-        drive: &row.drive,
-        placement,
-        pages: &row.pages,
-        consumer: &row.consumer,
-    };
+    let cell = row.cell()?;
     let needs = |what: &str| format!("outcome `{OK}` without {what}");
     let outcome = if row.outcome == OK {
         Ok(Summary {
@@ -95,7 +82,7 @@ fn recorded(row: TrialRow) -> Result<RecordedTrial, String> {
         Err(RecordedFailure { word: row.outcome, text: row.failure })
     };
     Ok(RecordedTrial {
-        cell: cell.cell()?,
+        cell,
         run: row.run,
         phase: word("phase", &row.phase, Phase::from_word)?,
         role: word("role", &row.role, Role::from_word)?,

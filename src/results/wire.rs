@@ -151,6 +151,36 @@ impl CellText<'_> {
     }
 }
 
+/// Rows of a measurement say where it was made in the same columns.
+macro_rules! cells {
+    ($($row:ident),+) => { $(
+        impl $row {
+            /// The cell.
+            ///
+            /// # Errors
+            /// Names the word that is none.
+            pub(super) fn cell(&self) -> Result<Cell, String> {
+                let placement = Placement {
+                    dst: self.dst_mod64_bytes,
+                    src: self.src_mod64_bytes,
+                    delta: self.delta_mod4096_bytes,
+                };
+                let text = CellText {
+                    op: &self.op,
+                    size: self.size_bytes,
+                    state: &self.state,
+                    drive: &self.drive,
+                    placement,
+                    pages: &self.pages,
+                    consumer: &self.consumer,
+                };
+                text.cell()
+            }
+        }
+    )+ };
+}
+cells!(TrialRow, SampleRow);
+
 /// The value of a word.
 ///
 /// # Errors
