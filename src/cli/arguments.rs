@@ -173,6 +173,12 @@ pub(super) fn state_or_all() -> impl TypedValueParser<Value = StateOrAll> {
     Telling { parse: read_state_or_all, words: states_and_robust }
 }
 
+/// A search file: a built-in name, which is offered, or a path.
+pub(super) fn space() -> impl TypedValueParser<Value = String> {
+    let words = || SearchFile::names().into_iter().map(String::from).collect();
+    Telling { parse: |text: &str| Ok(text.to_string()), words }
+}
+
 fn read_weights(text: &str) -> Result<Weights, String> {
     let weight = |part: &str| {
         let wrong = || format!("`{part}` is no weight; write state=number, as in l1=3,dram=1");

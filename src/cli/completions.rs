@@ -27,8 +27,25 @@ pub(super) fn run(args: &CompletionsArgs) -> anyhow::Result<()> {
     Ok(stdout.flush()?)
 }
 
+/// A command without what is hidden: not every shell's completions leave that out.
+fn shown(command: &clap::Command) -> clap::Command {
+    let mut shown = clap::Command::new(command.get_name().to_string());
+    if let Some(about) = command.get_about() {
+        shown = shown.about(about.clone());
+    }
+    if let Some(version) = command.get_version() {
+        shown = shown.version(version.to_string());
+    }
+    let aliases: Vec<String> = command.get_visible_aliases().map(String::from).collect();
+    shown
+        .visible_aliases(aliases)
+        .args(command.get_arguments().filter(|a| !a.is_hide_set()).cloned())
+        .subcommands(command.get_subcommands().filter(|c| !c.is_hide_set()).map(self::shown))
+}
+
 /// The completions of a command.
-fn script(mut command: clap::Command, shell: Shell) -> Vec<u8> {
+fn script(command: clap::Command, shell: Shell) -> Vec<u8> {
+    let mut command = shown(&command);
     let mut text = Vec::new();
     let name = command.get_name().to_string();
     clap_complete::generate(shell, &mut command, name, &mut text);
@@ -74,6 +91,31 @@ mod tests {
                     let Some(long) = option.get_long() else { continue };
                     assert!(script.contains(long), "{shell}: --{long}");
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_hidden_is_offered_and_forms_and_files_are() {
+        for shell in Shell::value_variants() {
+            let script = completions(Cli::command(), *shell);
+            let cli = Cli::command();
+            for command in cli.get_subcommands() {
+                assert!(!command.is_hide_set() || !has(&script, command.get_name()), "{shell}");
+            }
+            let all = cli.get_subcommands().flat_map(|c| c.get_arguments());
+            for option in all.chain(cli.get_arguments()).filter(|a| a.is_hide_set()) {
+                let Some(long) = option.get_long() else { continue };
+                assert!(!script.contains(&format!("--{long}")), "{shell}: --{long}");
+            }
+        }
+        for shell in WITH_VALUES {
+            let script = completions(Cli::command(), shell);
+            for word in ["plain", "md", "csv", "html"] {
+                assert!(has(&script, word), "{shell}: {word}");
+            }
+            for name in crate::search::SearchFile::names() {
+                assert!(has(&script, name), "{shell}: {name}");
             }
         }
     }

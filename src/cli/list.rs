@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::io::Write as _;
 
-use super::arguments::search_file;
+use super::arguments::{search_file, space};
 use super::progress::Steps;
 use crate::encode::Encoder;
 use crate::host::{FeatureSet, Host};
@@ -19,7 +19,7 @@ mod page;
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct ListArgs {
     /// Show only this search file: a path, or the name of a built-in one
-    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE", value_parser = space(), hide_possible_values = true, value_hint = clap::ValueHint::FilePath)]
     pub space: Option<String>,
     /// Print one JSON document
     #[arg(long)]

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::ValueHint;
 
+use super::arguments;
 use super::exit::usage;
 use super::progress::Steps;
 use crate::report::{Form, folders};
@@ -27,16 +28,9 @@ pub struct ReportArgs {
     /// File to write instead of stdout; its ending says the form: html, md, csv, txt
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Form: plain, md, csv or html [default: as FILE ends, else plain]
-    #[arg(long, value_parser = form)]
+    /// Form [default: as FILE ends, else plain]
+    #[arg(long, value_parser = arguments::one::<Form>("form"))]
     format: Option<Form>,
-}
-
-fn form(text: &str) -> Result<Form, String> {
-    Form::from_word(text).ok_or_else(|| {
-        let forms: Vec<&str> = Form::ALL.iter().map(|f| f.word()).collect();
-        format!("`{text}` is no form; forms are {}", forms.join(" "))
-    })
 }
 
 /// The form that a file's ending says; `None` for an ending that says none.
@@ -149,6 +143,5 @@ mod tests {
         assert!(both.to_string().contains("x.html ends as html, but --format says csv"));
         let none = args(Some("x.pdf"), None).form().unwrap_err();
         assert!(none.to_string().contains("says no form"));
-        assert!(form("pdf").unwrap_err().contains("plain md csv html"));
     }
 }

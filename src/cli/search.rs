@@ -50,7 +50,7 @@ pub struct SearchArgs {
     #[arg(long, value_parser = arguments::weights(), hide_possible_values = true)]
     weights: Option<Weights>,
     /// Search file (a path or a built-in name): narrows the axes, may set sizes and states
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE", value_parser = arguments::space(), hide_possible_values = true, value_hint = ValueHint::FilePath)]
     space: Option<String>,
     /// Folder of the results
     #[arg(long, value_name = "DIR", default_value = "results", value_hint = ValueHint::DirPath)]

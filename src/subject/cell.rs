@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::axes::Op;
-use crate::units::words;
+use crate::units::{human_size, words};
 
 words! {
     /// A level of the memory hierarchy.
@@ -147,7 +147,7 @@ impl Cell {
 
 impl std::fmt::Display for Cell {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} {} {}", self.op, self.size, self.state)?;
+        write!(f, "{} {} {}", self.op, human_size(self.size), self.state)?;
         if self.drive != Drive::Throughput {
             write!(f, " {}", self.drive)?;
         }

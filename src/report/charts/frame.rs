@@ -82,6 +82,9 @@ pub(super) fn draw(
     (x_grid, y_grid): (Grid, Grid),
     paint: impl FnOnce(&Canvas<'_>),
 ) -> String {
+    let letters = y.ticks.iter().map(|(_, word)| word.chars().count() as i32).max().unwrap_or(0);
+    // Words of the axis stand beside its title, not on it.
+    let frame = Frame { left: frame.left.max(28 + letters * LETTERS * 3 / 5), ..frame };
     let mut svg = String::new();
     {
         let size = ((frame.width * FINE) as u32, (frame.height * FINE) as u32);

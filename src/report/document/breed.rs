@@ -102,9 +102,10 @@ fn winners(hosts: &[HostResults], op: Op) -> Option<Block> {
          {STAR} marks the best of a row and what its interval does not tell apart from it, in \
          time and in bytes a cycle"
     );
-    let mut table = Table::new(caption, &["#size", "state"]);
+    let mut table = Table { narrow: true, ..Table::new(caption, &["#size", "state"]) };
     for host in hosts {
-        table.columns.extend([host.key.as_str(), "#time", "#B/cycle"].map(Column::new));
+        let id = format!("~{}", host.key);
+        table.columns.extend([id.as_str(), "#time", "#B/cycle"].map(Column::new));
     }
     for (cell, places) in places(hosts, op) {
         let mut row = vec![Entry::text(human_size(cell.size)), Entry::text(state(&cell))];
@@ -113,7 +114,7 @@ fn winners(hosts: &[HostResults], op: Op) -> Option<Block> {
                 None => row.extend([NONE, NONE, NONE].map(Entry::text)),
                 Some(Place { timed: t, best_time, best_cycles }) => row.extend([
                     Entry::code(t.variant),
-                    starred(format!("{} {}", human_ns(t.ns), ns_ci(t.ci)), *best_time),
+                    time(t, *best_time),
                     starred(rate(t.bytes_per_cycle), *best_cycles),
                 ]),
             }
@@ -121,6 +122,14 @@ fn winners(hosts: &[HostResults], op: Op) -> Option<Block> {
         table.rows.push(row);
     }
     table.block()
+}
+
+/// A time with its interval, to be broken between the two only.
+fn time(timed: &Timed, best: bool) -> Entry {
+    let whole = |text: String| text.replace(' ', "\u{a0}");
+    let entry = starred(human_ns(timed.ns), best);
+    let text = format!("{} {}", whole(entry.text), whole(ns_ci(timed.ci)));
+    Entry { text, ..entry }
 }
 
 fn starred(text: String, best: bool) -> Entry {
@@ -151,9 +160,10 @@ fn robust(hosts: &[HostResults], op: Op) -> Option<Block> {
         "{op}: one loop for all states on each host, with its worst regret there. {STAR} marks \
          the least regret of a row"
     );
-    let mut table = Table::new(caption, &["#size"]);
+    let mut table = Table { narrow: true, ..Table::new(caption, &["#size"]) };
     for host in hosts {
-        table.columns.extend([host.key.as_str(), "#worst regret"].map(Column::new));
+        let id = format!("~{}", host.key);
+        table.columns.extend([id.as_str(), "#worst regret"].map(Column::new));
     }
     for (size, choices) in choices(hosts, op) {
         let mut row = vec![Entry::text(human_size(size))];

@@ -69,6 +69,8 @@ pub(super) struct Table {
     pub(super) caption: String,
     /// Heads of its columns.
     pub(super) columns: Vec<Column>,
+    /// Whether it has many columns: all that can be broken is.
+    pub(super) narrow: bool,
     /// Its rows, as long as the columns are many.
     pub(super) rows: Vec<Vec<Entry>>,
 }
@@ -133,7 +135,7 @@ impl Table {
     /// that may be broken.
     pub(super) fn new(caption: impl Into<String>, columns: &[&str]) -> Table {
         let columns = columns.iter().map(|name| Column::new(name)).collect();
-        Table { caption: caption.into(), columns, rows: Vec::new() }
+        Table { caption: caption.into(), columns, narrow: false, rows: Vec::new() }
     }
 
     /// The table as a block, where it has rows.

@@ -64,7 +64,7 @@ fn an_export_asks_for_a_file_and_before_it_replaces_one() {
     let [job] = exports(&effects)[..] else { panic!("{effects:?}") };
     assert!(!job.overwrite);
     assert_eq!(job.variant.to_string(), "zero/ymm/u4");
-    assert!(job.measured[0].starts_with("zero 4096 l1: "), "{:?}", job.measured);
+    assert!(job.measured[0].starts_with("zero 4k l1: "), "{:?}", job.measured);
     let exists = Exported::Exists(job.path.clone());
     model.update(Event::Report(Report::Exported(exists)));
     let Some(Overlay::Prompt(prompt)) = model.screen().overlay else { panic!() };
