@@ -20,7 +20,7 @@ const SETTLING_PASSES: usize = 8;
 const L1_PASSES: usize = 2;
 
 /// Makes the state for a pass that visits the first `visits` pairs. The same whoever ran
-/// before: a lighter routine after plain loops was seen in the times, by half a per cent.
+/// before: what does not look at the predecessor cannot tell it on.
 pub(super) fn prime(rig: &Rig, visits: u32, features: FeatureSet) {
     let visited = || rig.visits().take(visits as usize);
     match rig.level() {
