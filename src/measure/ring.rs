@@ -66,12 +66,12 @@ impl Ring {
         })?;
         let offset = match cell.op {
             Op::Copy => cell.placement.dst.max(cell.placement.src),
-            Op::Zero => cell.placement.dst,
+            Op::Zero | Op::Read | Op::Write => cell.placement.dst,
         };
         let stride = (cell.size + u64::from(offset)).next_multiple_of(64);
         let pair = match cell.op {
             Op::Copy => stride * 2,
-            Op::Zero => stride,
+            Op::Zero | Op::Read | Op::Write => stride,
         };
         let pairs = match level {
             Level::L1 => {
