@@ -111,7 +111,7 @@ pub(super) fn robust(found: &SearchOutcome) -> Option<Block> {
             let regrets = regrets.map(|r| format!("{} {}", state(&r.cell), percent(r.regret)));
             table.rows.push(vec![
                 Entry::text(human_size(size.size)),
-                Entry::text(kind),
+                Entry::text(kind.replace('_', " ")),
                 Entry { strong: kind == "robust", ..Entry::code(choice.variant) },
                 Entry::text(percent(choice.max_regret)),
                 Entry::text(regrets.collect::<Vec<_>>().join(", ")),
