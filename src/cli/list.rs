@@ -13,6 +13,7 @@ use crate::space::{Census, supported};
 use crate::subject::{Op, Variant};
 
 mod document;
+mod named;
 mod page;
 
 /// Arguments of `looptune list`.

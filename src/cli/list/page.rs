@@ -5,7 +5,7 @@ use comfy_table::{
     TableStyle, Width,
 };
 
-use super::{Counted, Listed};
+use super::{Counted, Listed, named};
 use crate::host::{Feature, FeatureSet};
 use crate::space::{RULES, check, supported};
 use crate::subject::{
@@ -27,6 +27,7 @@ pub(super) fn page(host: FeatureSet, listed: &[Listed], whole: bool) -> String {
         sections.push(families());
         sections.push(axes(host));
         sections.push(baselines());
+        sections.push(named::page());
     }
     sections.push(files(listed));
     if !whole {
@@ -184,6 +185,10 @@ pub(super) fn baseline_meaning(baseline: Baseline) -> String {
                 .collect();
             format!("the bare string instruction: {}", ids.join(" or "))
         }
+        Baseline::CompilerO2 | Baseline::CompilerO3 => format!(
+            "a plain loop in C, built here with cc {}; for every op",
+            baseline.optimisation().unwrap_or_default()
+        ),
     }
 }
 
@@ -192,7 +197,8 @@ fn baselines() -> String {
     for baseline in Baseline::ALL {
         table.add_row([baseline.word().to_string(), baseline_meaning(*baseline)]);
     }
-    widths(&mut table, &[10]);
+    let name = column(Baseline::ALL.iter().map(|b| b.word()), "baseline");
+    widths(&mut table, &[name]);
     table.trim_fmt()
 }
 
