@@ -145,7 +145,7 @@ fn question(args: &SearchArgs, file: &SearchFile) -> anyhow::Result<Question> {
         drives: args.drive.as_ref().map(|d| d.0.clone()).or_else(|| file.drives.clone()),
         budget: args.budget.or(file.budget),
         seed: args.seed.unwrap_or_else(fresh_seed),
-        baselines: Baseline::ALL.to_vec(),
+        baselines: Baseline::PRESENT.to_vec(),
         weights: args.weights.as_ref().map(|w| w.0.clone()).unwrap_or_default(),
     })
 }

@@ -120,11 +120,13 @@ pub(super) const RACE_PASS_NS: u32 = 8_000;
 /// Length of a pass where priming costs more than the pass.
 pub(super) const DEAR_PASS_NS: u32 = 20_000;
 
-/// A baseline as an entrant; `None` where it has no form for the op.
+/// A baseline as an entrant; `None` where it has no form for the op, or must be compiled
+/// first (see [`Compiled`](super::Compiled)).
 pub fn baseline_entrant(baseline: Baseline, op: Op) -> Option<Entrant> {
-    let (body, code_bytes) = match baseline.as_variant(op) {
-        None => (Body::Libc, None),
-        Some(variant) => {
+    let (body, code_bytes) = match (baseline, baseline.as_variant(op)) {
+        (Baseline::CompilerO2 | Baseline::CompilerO3, _) => return None,
+        (_, None) => (Body::Libc, None),
+        (_, Some(variant)) => {
             let candidate = Candidate::new(variant).ok()?;
             (candidate.body, Some(candidate.code_bytes))
         }

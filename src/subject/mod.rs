@@ -1,5 +1,5 @@
 //! What can be measured: the axes, a [`Variant`] (one legal or illegal point of them) and
-//! its id, [`Subject`]s in general, and the [`Cell`] a subject is measured in.
+//! its id, [`NamedLoop`]s, [`Subject`]s in general, and the [`Cell`] a subject is measured in.
 //!
 //! Nothing here knows a host: parsing and display of ids mean the same everywhere.
 
@@ -7,6 +7,7 @@ mod axes;
 mod cell;
 mod id;
 mod name;
+mod named;
 mod variant;
 
 pub use axes::{
@@ -16,4 +17,5 @@ pub use axes::{
 pub use cell::{Cell, Consumer, Drive, Level, Pages, Placement, State};
 pub use id::IdError;
 pub use name::{Baseline, Subject};
+pub use named::NamedLoop;
 pub use variant::Variant;
