@@ -3,6 +3,8 @@
 
 mod assembler;
 mod cases;
+#[path = "../common/lint.rs"]
+mod lint;
 mod meaning;
 #[path = "../common/sample.rs"]
 mod sample;
@@ -143,6 +145,7 @@ fn whole_variants_as_text_and_bytes() {
             }
         }
         meaning::decodes_whole(&code, &v);
+        assert_eq!(lint::ways_out(&code.bytes), Ok(()), "{v}");
         codes.push((v, code));
     }
     compare_variants(Assembler::Gas, &codes);
