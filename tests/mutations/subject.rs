@@ -36,7 +36,7 @@ const IDS: [&str; 29] = [
     "zero/rep64/tail-overlap",
     "copy/x87i/u4",
     "copy/r64/u4/bwd/dec",
-    "copy/ymm/u4/src-block",
+    "copy/xmm/u4/src-block",
     "copy/xmm/u4/bounce1024",
     "copy/mmx/u4/nt/bounce2048/tail-bytes",
     "zero/x87/u4",

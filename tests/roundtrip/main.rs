@@ -15,6 +15,7 @@ use assembler::{Assembler, Outcome};
 use looptune::encode::{Code, Encoder};
 use looptune::ir::{self, Cond, Function, Insn, Item, Label, Width};
 use looptune::print::{att, gas_body};
+use looptune::space::features_of;
 use looptune::subject::{
     BOUNCES, Class, Count, Direction, Encoding, Head, Op, Order, Store, Streams, Tail, Touch,
     Variant,
@@ -145,6 +146,12 @@ fn whole_variants_as_text_and_bytes() {
             }
         }
         meaning::decodes_whole(&code, &v);
+        let told = features_of(&v);
+        match v.fixed {
+            // What the size spares is told all the same.
+            Some(_) => assert!(code.features.minus(told).is_empty(), "{v}: {:?}", code.features),
+            None => assert_eq!(told, code.features, "{v}"),
+        }
         assert_eq!(lint::ways_out(&code.bytes), Ok(()), "{v}");
         codes.push((v, code));
     }
