@@ -15,7 +15,7 @@ use crate::search::{
     fresh_seed, plan,
 };
 use crate::space;
-use crate::subject::{Baseline, Op, Subject};
+use crate::subject::{Baseline, Contract, Op, Subject};
 use crate::trial::{Body, Member, Role};
 
 /// Seconds a cell gets where nothing is asked: a whole run stays below one.
@@ -76,6 +76,7 @@ pub(super) fn run(args: &BenchArgs, runner: Option<&str>) -> anyhow::Result<()> 
         second.member.plant = plant;
     }
     let question = Question {
+        contract: Contract::User,
         op,
         sizes: args.size.0.clone(),
         states: args.state.as_ref().map(|s| s.0.clone()),
