@@ -3,6 +3,7 @@
 
 mod assembler;
 mod cases;
+mod frames;
 #[path = "../common/lint.rs"]
 mod lint;
 mod meaning;
@@ -84,11 +85,12 @@ const FILL: u8 = 0xcc;
 fn compare_variants(assembler: Assembler, codes: &[(Variant, Code)]) {
     let mut source = String::from(".text\n");
     for (i, (_, code)) in codes.iter().enumerate() {
-        source.push_str(&format!(".balign 64, {FILL:#x}\n"));
+        source.push_str(&format!(".balign 64, {FILL:#x}\n.cfi_startproc\n"));
         for line in gas_body(code, &format!(".Lf{i}_")) {
             source.push_str(&line.to_string());
             source.push('\n');
         }
+        source.push_str(".cfi_endproc\n");
     }
     let Outcome::Bytes(theirs) = assembler.run(&source) else { return };
     let mut offset = 0;
