@@ -242,7 +242,12 @@ fn one_size<E>(
     }
     match check {
         Check::Quick { .. } => {
-            for (dst, src) in [(0, 0), (1, 0), (0, 1), (8, 8), (16, 48), (32, 33)] {
+            // From eight addresses on, a number that a register may change lies where steps of
+            // eight bytes meet it whole, however few they are.
+            for src in 0..8 {
+                pair(op, n, 0, src, each)?;
+            }
+            for (dst, src) in [(1, 0), (8, 8), (16, 48), (32, 33)] {
                 each(Case { n, dst: Place::At(dst), src: Place::At(src) })?;
             }
         }
