@@ -102,6 +102,7 @@ fn client() -> Client {
 fn measured(client: &mut Client, bodies: Vec<Body>) -> BlockResult {
     let request = BlockRequest {
         cell: Cell::new(Op::Zero, 777, State::both(Level::L1), Drive::Throughput),
+        weights: Vec::new(),
         members: bodies.into_iter().map(Member::new).collect(),
         seed: 1,
         layouts: 2,

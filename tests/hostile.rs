@@ -78,6 +78,7 @@ fn a_search_completes_around_them() {
     let question = Question {
         op: Op::Zero,
         sizes: vec![256],
+        mixes: Vec::new(),
         states: Some(vec![State::both(Level::L1)]),
         drives: Some(vec![Drive::Throughput]),
         budget: Some(Budget::Samples(4000)),

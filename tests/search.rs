@@ -123,6 +123,7 @@ fn question(states: &[Level]) -> Question {
     Question {
         op: Op::Zero,
         sizes: vec![4096],
+        mixes: Vec::new(),
         states: Some(states.iter().map(|l| State::both(*l)).collect()),
         drives: None,
         budget: Some(Budget::Samples(20_000)),

@@ -58,6 +58,7 @@ fn impatient() -> ClientOptions {
 fn request(bodies: Vec<Body>) -> BlockRequest {
     BlockRequest {
         cell: Cell::new(Op::Copy, 256, State::both(Level::L1), Drive::Throughput),
+        weights: Vec::new(),
         members: bodies.into_iter().map(Member::new).collect(),
         seed: 1,
         layouts: 2,

@@ -1,6 +1,7 @@
 //! `looptune bench A B …`
 
 use std::io::Write;
+use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 use serde_json::{Value, json};
@@ -21,6 +22,9 @@ use crate::trial::{Body, Member, Role};
 /// Seconds a cell gets where nothing is asked: a whole run stays below one.
 const CELL_SECONDS: f64 = 0.7;
 
+/// The size of calls where nothing is asked, bytes.
+const SIZE: u64 = 4096;
+
 /// Arguments of `looptune bench`.
 #[derive(Debug, Args)]
 #[command(after_help = format!("Examples:\n  \
@@ -36,13 +40,16 @@ pub struct BenchArgs {
     /// The op, where no variant says it
     #[arg(long, value_parser = arguments::op())]
     op: Option<Op>,
-    /// Bytes, as for search
-    #[arg(long, visible_alias = "sizes", value_parser = arguments::sizes, allow_hyphen_values = true, default_value = "4096", value_hint = ValueHint::Other)]
-    size: Sizes,
+    /// Bytes, as for search [default: 4096]
+    #[arg(long, visible_alias = "sizes", value_parser = arguments::sizes, allow_hyphen_values = true, value_hint = ValueHint::Other)]
+    size: Option<Sizes>,
+    /// Mixes of sizes, as for search; beside --size, or alone
+    #[arg(long, value_name = "FILE", value_delimiter = ',', value_hint = ValueHint::FilePath)]
+    mix: Vec<PathBuf>,
     /// States, one or a list [default: all that exist]
     #[arg(long, visible_alias = "states", value_parser = arguments::states())]
     state: Option<States>,
-    /// Drives, one or a list [default: throughput; both below 256 bytes]
+    /// Drives, one or a list [default: throughput; both below 256 bytes a call]
     #[arg(long, visible_alias = "drives", value_parser = arguments::drives())]
     drive: Option<Drives>,
     /// For the whole command: a time, or a number of samples [default: 0.7s a cell]
@@ -75,9 +82,15 @@ pub(super) fn run(args: &BenchArgs, runner: Option<&str>) -> anyhow::Result<()> 
         };
         second.member.plant = plant;
     }
+    let mixes = arguments::mixes(&args.mix)?;
     let question = Question {
         op,
-        sizes: args.size.0.clone(),
+        sizes: match &args.size {
+            Some(sizes) => sizes.0.clone(),
+            None if mixes.is_empty() => vec![SIZE],
+            None => Vec::new(),
+        },
+        mixes,
         states: args.state.as_ref().map(|s| s.0.clone()),
         drives: args.drive.as_ref().map(|d| d.0.clone()),
         budget: args.budget,
@@ -100,6 +113,7 @@ pub(super) fn run(args: &BenchArgs, runner: Option<&str>) -> anyhow::Result<()> 
     for (index, cell) in cells.iter().enumerate() {
         let contest = Contest {
             cell: *cell,
+            mix: question.mixes.iter().find(|m| Some(m.mix) == cell.mix).cloned(),
             entrants: entrants.clone(),
             budget: share(question.budget, cells.len()),
             seed: question.seed.wrapping_add(index as u64),

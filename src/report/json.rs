@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::facts::Facts;
 use crate::search::{BaselineOutcome, CellOutcome, Robust, SearchOutcome, SizeOutcome};
+use crate::subject::Extent;
 
 /// Version of the document's shape; raised when a key changes its meaning or goes away.
 const SCHEMA: u32 = 1;
@@ -27,12 +28,24 @@ pub fn outcome_json(found: &SearchOutcome, facts: &Facts) -> Value {
 fn size(size: &SizeOutcome) -> Value {
     let absent = size.absent.iter().map(|(state, why)| json!({ "state": state, "reason": why }));
     json!({
-        "size_bytes": size.size,
+        "size_bytes": size.extent.size,
+        "mix": mix(&size.extent),
         "cells": size.cells.iter().map(cell).collect::<Vec<_>>(),
         "absent": absent.collect::<Vec<_>>(),
         "robust": size.robust.as_ref().map(robust),
         "best_plain": variant(size.best_plain.as_ref()),
         "best_nt": variant(size.best_nt.as_ref()),
+    })
+}
+
+/// The mix of sizes, whose largest `size_bytes` is; `null` where all calls have one size.
+pub(super) fn mix(extent: &Extent) -> Value {
+    extent.mix.map_or(Value::Null, |mix| {
+        json!({
+            "name": mix.name(),
+            "digest": format!("{:016x}", mix.digest()),
+            "mean_bytes": mix.mean(),
+        })
     })
 }
 

@@ -6,7 +6,8 @@ use super::size::one_size;
 use super::sizes::many_sizes;
 use super::text::{count, fold, state};
 use crate::search::{CellOutcome, SearchOutcome, SizeOutcome};
-use crate::units::{human_ns, human_size};
+use crate::subject::Extent;
+use crate::units::human_ns;
 
 /// Up to this many sizes get their own tables; more are shown by size × state.
 const OWN_TABLES: usize = 2;
@@ -31,12 +32,8 @@ pub(super) fn tables(found: &SearchOutcome, facts: &Facts) -> String {
 
 fn heading(found: &SearchOutcome, facts: &Facts) -> String {
     let bytes = match found.sizes.as_slice() {
-        [one] => format!("{} bytes", one.size),
-        [first, .., last] => {
-            let (first, last) = (human_size(first.size), human_size(last.size));
-            format!("{first} to {last} bytes, {} sizes", found.sizes.len())
-        }
-        [] => "no size".into(),
+        [one] if one.extent.mix.is_none() => format!("{} bytes", one.extent.size),
+        _ => extents(found),
     };
     let mut host = format!("{} ({})", facts.cpu, facts.host_key);
     if let Some(libc) = &facts.libc {
@@ -45,6 +42,29 @@ fn heading(found: &SearchOutcome, facts: &Facts) -> String {
     }
     let width = usize::from(WIDTH);
     format!("{}, {bytes}\n{}\n", found.op, fold(&host, width, 2))
+}
+
+/// The sizes and mixes in words.
+fn extents(found: &SearchOutcome) -> String {
+    let of = |mixed: bool| -> Vec<Extent> {
+        let all = found.sizes.iter().map(|s| s.extent);
+        all.filter(|e| e.mix.is_some() == mixed).collect()
+    };
+    let fixed = match of(false).as_slice() {
+        [] => None,
+        [one] => Some(one.phrase()),
+        [first, .., last] => Some(format!("{first} to {last} bytes, {} sizes", of(false).len())),
+    };
+    let mixed = match of(true).as_slice() {
+        [] => None,
+        [one] => Some(one.phrase()),
+        many => Some(format!("{} mixes of sizes", many.len())),
+    };
+    match (fixed, mixed) {
+        (None, None) => "no size".into(),
+        (Some(fixed), Some(mixed)) => format!("{fixed}, and {mixed}"),
+        (fixed, mixed) => fixed.or(mixed).unwrap_or_default(),
+    }
 }
 
 /// How the cells were measured: trials, samples, why it ended, what has no time.
@@ -74,7 +94,7 @@ fn how(found: &SearchOutcome) -> String {
                 excluded(cell),
             ];
             if several {
-                row.insert(0, human_size(size.size));
+                row.insert(0, size.extent.to_string());
             }
             grid.row(row);
         }

@@ -9,7 +9,7 @@ use super::text::{NONE, count, fold, fold_id, percent, rate, state};
 use crate::results::{Folder, RecordedTrial, ResultsError};
 use crate::subject::{Op, Variant};
 use crate::trial::Phase;
-use crate::units::{human_ns, human_size};
+use crate::units::human_ns;
 
 /// The newest finished result of every op and size of a folder, as tables, and what could
 /// not be read.
@@ -94,7 +94,7 @@ pub(super) fn side_by_side(hosts: &[HostResults]) -> String {
         columns.extend(hosts.iter().map(|h| (h.key.as_str(), Side::Left)));
         let mut grid = Grid::new(&columns);
         for (cell, places) in places {
-            let mut row = vec![human_size(cell.size), state(&cell)];
+            let mut row = vec![cell.extent().to_string(), state(&cell)];
             row.extend(places.iter().map(|place| match place {
                 None => NONE.into(),
                 Some(Place { timed, best_time, best_cycles }) => format!(
@@ -112,7 +112,7 @@ pub(super) fn side_by_side(hosts: &[HostResults]) -> String {
         columns[1] = ("worst regret of", Side::Left);
         let mut grid = Grid::new(&columns);
         for (size, choices) in choices {
-            let mut row = vec![human_size(size), "robust".into()];
+            let mut row = vec![size.to_string(), "robust".into()];
             row.extend(choices.iter().map(|choice| match choice {
                 None => NONE.into(),
                 Some((robust, best)) => format!(

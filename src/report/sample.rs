@@ -6,7 +6,7 @@ use crate::search::{
     SizeOutcome, Standing, Stop, Timed,
 };
 use crate::stats::Verdict;
-use crate::subject::{Cell, Drive, Level, Op, State, Variant};
+use crate::subject::{Cell, Drive, Extent, Level, Op, State, Variant};
 use crate::trial::{Failure, FailureKind};
 
 pub(super) fn id(text: &str) -> Variant {
@@ -90,7 +90,7 @@ pub(super) fn size(size: u64) -> SizeOutcome {
         Err(Failure { kind: FailureKind::Crashed { signal: 11 }, case: "n=65 dst+3 src+0".into() });
     let plain = robust("zero/ymm/u8/a64", &cells, &[0.0021, 0.031, 1.27, 0.4]);
     SizeOutcome {
-        size,
+        extent: Extent::fixed(size),
         absent: vec![("llc".into(), "this host tells no last-level cache beyond l2".into())],
         robust: Some(plain.clone()),
         best_plain: Some(plain),

@@ -1,10 +1,10 @@
 //! Many sizes at once: winners by size and state, and the loop to use for each size.
 
 use super::grid::{Grid, Side, WIDTH};
-use super::text::{NONE, fold, fold_id, percent};
+use super::text::{NONE, fold, fold_id, percent, ratio};
 use crate::search::{CellOutcome, Robust, SearchOutcome};
 use crate::subject::{Drive, Op, State, Variant};
-use crate::units::{human_ns, human_size};
+use crate::units::human_ns;
 
 /// Characters that the columns of the robust choices leave to each of three ids.
 const ROBUST_WIDTH: usize = 20;
@@ -29,15 +29,18 @@ fn winners(found: &SearchOutcome) -> String {
     columns.extend(states.iter().map(|s| (s.to_string(), Side::Left)));
     let columns: Vec<(&str, Side)> = columns.iter().map(|(n, s)| (n.as_str(), *s)).collect();
     let mut grid = Grid::new(&columns);
-    let width = (usize::from(WIDTH) - 12) / states.len().max(1) - 2;
+    // Names of mixes are longer than sizes.
+    let names = found.sizes.iter().map(|s| s.extent.to_string().chars().count());
+    let taken = names.max().unwrap_or(0).clamp(10, 24) + 2;
+    let width = (usize::from(WIDTH) - taken) / states.len().max(1) - 2;
     for size in &found.sizes {
         for drive in Drive::ALL {
             if !size.cells.iter().any(|c| c.cell.drive == *drive) {
                 continue;
             }
             let mut row = vec![match drive {
-                Drive::Throughput => human_size(size.size),
-                drive => format!("{}\n{drive}", human_size(size.size)),
+                Drive::Throughput => size.extent.to_string(),
+                drive => format!("{}\n{drive}", size.extent),
             }];
             row.extend(states.iter().map(|state| {
                 let fits = |c: &&CellOutcome| c.cell.state == *state && c.cell.drive == *drive;
@@ -54,7 +57,12 @@ fn winner(op: Op, cell: &CellOutcome, width: usize) -> String {
     let Some(winner) = &cell.winner else { return "nothing timed".into() };
     let against = cell.baselines.iter().find_map(|b| {
         let times = b.result.as_ref().ok()?;
-        Some(format!(", {} {:.2}×", b.name, times.ratio))
+        // No size beside a mix says how sure its ratio is.
+        let interval = match cell.cell.mix {
+            None => String::new(),
+            Some(_) => format!("\n[{}, {}]", ratio(times.ratio_ci.0), ratio(times.ratio_ci.1)),
+        };
+        Some(format!(", {} {:.2}×{interval}", b.name, times.ratio))
     });
     format!(
         "{}\n{}{}",
@@ -75,7 +83,7 @@ fn robust(found: &SearchOutcome) -> String {
         ("regret", Side::Right),
     ]);
     for size in &found.sizes {
-        let mut row = vec![human_size(size.size)];
+        let mut row = vec![size.extent.to_string()];
         for choice in [&size.robust, &size.best_plain, &size.best_nt] {
             row.extend(cells_of(found.op, choice.as_ref()));
         }
@@ -96,7 +104,7 @@ fn absent(found: &SearchOutcome) -> String {
     let mut told: Vec<(&str, &str, Vec<String>)> = Vec::new();
     for size in &found.sizes {
         for (state, why) in &size.absent {
-            let size = human_size(size.size);
+            let size = size.extent.to_string();
             match told.iter_mut().find(|(s, _, _)| s == state) {
                 Some((_, _, sizes)) => sizes.push(size),
                 None => told.push((state, why, vec![size])),

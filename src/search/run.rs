@@ -61,6 +61,7 @@ pub fn search(
     let mut context =
         Context::new(evaluator, observer, meter, question.seed, tick_hz, baselines, strategy);
     context.strict = question.budget.is_some();
+    context.mixes = question.mixes.clone();
     let mut outcome = SearchOutcome {
         op: question.op,
         seed: question.seed,
@@ -75,7 +76,7 @@ pub fn search(
             candidates,
             screened: Vec::new(),
             outcome: SizeOutcome {
-                size: plan.size,
+                extent: plan.extent,
                 cells: Vec::new(),
                 absent: plan.absent.clone(),
                 robust: None,
@@ -205,7 +206,7 @@ impl SizeRun<'_> {
             }
             let mut entrants: Vec<_> = field.iter().map(|c| candidate_entrant(c, true)).collect();
             entrants.extend(context.baseline_entrants(cell.op));
-            let mut panel = Panel::new(*cell, entrants, context.tick_hz);
+            let mut panel = context.panel(*cell, entrants);
             let mut share = context.meter.share(parts - done as f64);
             let (least, most) = CONFIRM_LAYOUTS;
             context.fill(&mut panel, Phase::Confirm, &mut share, least, most)?;
@@ -265,7 +266,7 @@ impl SizeRun<'_> {
         self.outcome.cells = cells.iter().map(|c| self.cell_outcome(*c, |_| {})).collect();
         warnings.push(format!(
             "{} {}: no candidate could be timed",
-            self.question.op, self.outcome.size
+            self.question.op, self.outcome.extent
         ));
     }
 
@@ -307,7 +308,7 @@ fn remarks(sizes: &[SizeOutcome], candidates: &[Candidate], warnings: &mut Vec<S
             }
         }
         // Where the main loop hardly runs, what is in it did not make the winner.
-        if u64::from(variant.block()) * 2 > cell.size {
+        if f64::from(variant.block()) * 2.0 > cell.extent().mean() {
             continue;
         }
         for (of_edge, at_edge) in edges.iter_mut().zip(at_edges(variant, candidates)) {

@@ -9,7 +9,7 @@ use super::budget::Share;
 use super::candidate::{Candidate, axes_apart};
 use super::context::{Context, candidate_entrant};
 use super::outcome::{Excluded, Stop};
-use super::panel::{Effort, Panel};
+use super::panel::Effort;
 use super::plan::is_cheap;
 use crate::space::stratified;
 use crate::subject::{Cell, Level, Variant};
@@ -190,7 +190,7 @@ impl<'s> Screen<'s> {
             entrants.extend(entrants.first().cloned());
             let fixed = entrants.len();
             entrants.extend(chunk.iter().map(|i| candidate_entrant(&self.candidates[*i], false)));
-            let mut panel = Panel::new(self.cell, entrants, context.tick_hz);
+            let mut panel = context.panel(self.cell, entrants);
             let effort = Effort { layouts, blocks, pass_ns: PASS_NS, limit_ns: 0 };
             context.measure(&mut panel, phase, effort, share)?;
             let references = panel.references();

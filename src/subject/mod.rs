@@ -6,6 +6,7 @@
 mod axes;
 mod cell;
 mod id;
+mod mix;
 mod name;
 mod variant;
 
@@ -14,5 +15,6 @@ pub use axes::{
 };
 pub use cell::{Cell, Consumer, Drive, Level, Pages, Placement, State};
 pub use id::IdError;
+pub use mix::{Extent, Mix, MixError, SizeMix};
 pub use name::{Baseline, Subject};
 pub use variant::Variant;

@@ -10,7 +10,7 @@ use super::memory::Memory;
 use super::protocol::{self, FrameError, Hello, LINE_LOST, Reply, Request, VERSION};
 use crate::host::{self, Host, HostError, Household, Surroundings};
 use crate::jit;
-use crate::measure::{Contender, Instruments, Levels, MeasureError, Rig, run_blocks};
+use crate::measure::{Contender, Instruments, Levels, MeasureError, Rig, Sequence, run_blocks};
 use crate::mem::{Activity, MemError, SharedPage};
 use crate::subject::{Cell, Op};
 use crate::trial::{BlockRequest, BlockResult, Body, Check, Failure, FailureKind};
@@ -160,6 +160,16 @@ impl Child {
         self.memory.expect(request.members.len());
         for (i, member) in request.members.iter().enumerate() {
             self.learn(i, op, &member.body, request.check);
+        }
+        if request.cell.mix.is_some() {
+            let sizes = Sequence::draw(request.seed, &request.weights).sizes();
+            for (i, member) in request.members.iter().enumerate() {
+                self.announce(i, Activity::Verifying);
+                self.memory.learn_sizes(op, &member.body, &sizes, &self.shared);
+                if matches!(member.body, Body::Foreign { .. }) {
+                    self.tidy();
+                }
+            }
         }
         self.announce(0, Activity::Idle);
         let mut contenders = Vec::new();

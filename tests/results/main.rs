@@ -6,14 +6,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use looptune::results::{
-    Folder, Journal, RecordedTrial, ResultsError, Wanted, hosts, read_decisions, read_trials,
+    Folder, Journal, RecordedTrial, ResultsError, Wanted, WantedCalls, hosts, read_decisions,
+    read_trials,
 };
 use looptune::search::{
     BaselineOutcome, BaselineTimes, CellOutcome, Excluded, RegretRow, Robust, SearchOutcome,
     SizeOutcome, Standing, Stop, Timed,
 };
 use looptune::stats::Verdict;
-use looptune::subject::{Baseline, Cell, Drive, Level, Op, State, Subject, Variant};
+use looptune::subject::{Baseline, Cell, Drive, Extent, Level, Op, State, Subject, Variant};
 use looptune::trial::{
     Clock, Disturbance, Failure, FailureKind, Misbehaviour, Observer, Phase, Role, Sample, Summary,
     Trial,
@@ -138,7 +139,7 @@ fn outcome() -> SearchOutcome {
         seed: 7,
         seconds: 4.75,
         sizes: vec![SizeOutcome {
-            size: 4096,
+            extent: Extent::fixed(4096),
             cells: vec![found_in(Level::L1), found_in(Level::Dram)],
             absent: vec![("llc".into(), "told as 0 bytes, \"absurd\"".into())],
             robust: Some(robust("zero/ymm/u8", 0.03125)),
@@ -215,7 +216,12 @@ fn a_killed_run_is_recognised_and_answers_provisionally() {
     drop(killed); // its rows reach the file; nothing is decided
     let folder = Folder::of_host(room.path(), KEY).unwrap();
     assert_eq!(folder.decisions().unwrap().rows, []);
-    let mut wanted = Wanted { op: Op::Zero, size: 4096, state: None, drive: Drive::Throughput };
+    let mut wanted = Wanted {
+        op: Op::Zero,
+        calls: WantedCalls::Size(4096),
+        state: None,
+        drive: Drive::Throughput,
+    };
     let robust = folder.choose(&wanted, None).unwrap();
     assert!(robust.provisional);
     assert_eq!(robust.variant, id("zero/ymm/u8"), "40 % in dram beats 1,300 % in l1");
@@ -239,7 +245,8 @@ fn what_is_not_recorded_is_told_with_the_command_that_would() {
     finished(room.path());
     let folder = Folder::of_host(room.path(), KEY).unwrap();
     let state = Some(State::both(Level::L2));
-    let wanted = Wanted { op: Op::Copy, size: 1 << 20, state, drive: Drive::Throughput };
+    let wanted =
+        Wanted { op: Op::Copy, calls: WantedCalls::Size(1 << 20), state, drive: Drive::Throughput };
     let message = folder.choose(&wanted, None).unwrap_err().to_string();
     assert!(message.contains("copy of 1048576 bytes in l2"), "{message}");
     assert!(message.contains("zero 4096 (l1, dram)"), "{message}");
@@ -326,7 +333,12 @@ fn a_newer_run_of_fewer_states_hides_no_fuller_one() {
     narrow.sizes[0].robust = Some(robust("zero/ymm/u2/nt", 0.0));
     journal(room.path()).finish_search(&narrow).unwrap();
     let folder = Folder::of_host(room.path(), KEY).unwrap();
-    let all = Wanted { op: Op::Zero, size: 4096, state: None, drive: Drive::Throughput };
+    let all = Wanted {
+        op: Op::Zero,
+        calls: WantedCalls::Size(4096),
+        state: None,
+        drive: Drive::Throughput,
+    };
     let choice = folder.choose(&all, None).unwrap();
     assert_eq!((choice.run.as_str(), choice.variant), (full.as_str(), id("zero/ymm/u8")));
     assert_eq!(choice.states, ["l1", "dram"]);

@@ -4,8 +4,8 @@ use crate::results::RecordedRun;
 use crate::search::{CellOutcome, SearchOutcome, SizeOutcome};
 use crate::subject::{Cell, Op, Subject};
 
-/// What the finished searches of an op decided: for each size the newest outcome of those
-/// with the most cells, ascending.
+/// What the finished searches of an op decided: for each size and mix of sizes the newest
+/// outcome of those with the most cells; sizes ascending, then mixes.
 #[derive(Clone, Debug)]
 pub(in crate::report) struct Decided {
     /// The sizes, as if one search had found them. Its warnings are those of all its runs.
@@ -28,14 +28,14 @@ pub(in crate::report) fn decided(finished: &[RecordedRun], op: Op) -> Decided {
     for run in finished.iter().rev() {
         let Some(outcome) = run.outcome.as_ref().filter(|o| o.op == op) else { continue };
         for size in &outcome.sizes {
-            match sizes.iter_mut().find(|(_, s)| s.size == size.size) {
+            match sizes.iter_mut().find(|(_, s)| s.extent == size.extent) {
                 Some(best) if size.cells.len() > best.1.cells.len() => *best = (run, size),
                 Some(_) => {}
                 None => sizes.push((run, size)),
             }
         }
     }
-    sizes.sort_by_key(|(_, size)| size.size);
+    sizes.sort_by_key(|(_, size)| size.extent);
     let runs: Vec<String> = sizes.iter().map(|(run, _)| run.run.clone()).collect();
     let mut warnings = Vec::new();
     for run in finished.iter().filter(|run| runs.contains(&run.run)) {
