@@ -19,7 +19,7 @@ use crate::mem::{Activity, SharedPage};
 use crate::subject::{Drive, Level};
 use crate::trial::{BlockRequest, BlockResult, Clock, Disturbance, Sample};
 use crate::verify::Verified;
-use stretch::Field;
+use stretch::{Field, sequence};
 
 /// Times a disturbed block is repeated before it is kept as it is.
 const MOST_REPEATS: u32 = 3;
@@ -140,21 +140,6 @@ pub fn run_blocks(
         clock: clock(&run.rulers, overhead),
         disturbed: run.disturbed,
     })
-}
-
-/// The calls of a request for a mix; `None` for one size.
-fn sequence(request: &BlockRequest) -> Result<Option<Sequence>, MeasureError> {
-    if request.cell.mix.is_none() {
-        return Ok(None);
-    }
-    let none = |why: &str| Err(MeasureError::NoState(why.into()));
-    match request.weights.iter().map(|(size, _)| u64::from(*size)).max() {
-        None => none("the sizes of the mix are missing"),
-        Some(largest) if largest > request.cell.size => {
-            none("the mix has sizes beyond the largest of its cell")
-        }
-        Some(_) => Ok(Some(Sequence::draw(request.seed, &request.weights))),
-    }
 }
 
 /// Entries of all contenders: generated code goes to fresh places, others stay where they

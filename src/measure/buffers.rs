@@ -264,6 +264,23 @@ mod tests {
     }
 
     #[test]
+    fn calls_of_a_mix_at_any_offset_stay_in_their_slots() {
+        let mix = crate::subject::Mix::new("a", 1, 50.0).ok();
+        for level in [Level::L1, Level::L2, Level::Dram] {
+            let cell = Cell::new(Op::Copy, 1000, State::both(level), Drive::Throughput);
+            let rig = Rig::new(&Cell { mix, ..cell }, &LEVELS, None).expect("the state exists");
+            assert_eq!(rig.span(), 1063);
+            let mut starts: Vec<usize> = rig.visits().map(|p| p.dst).collect();
+            starts.extend(rig.warm_pair().map(|p| p.dst));
+            starts.sort_unstable();
+            assert!(starts.windows(2).all(|w| w[1] - w[0] >= rig.span()));
+            let end = rig.dst.bytes().as_ptr_range().end as usize;
+            assert!(starts.last().is_some_and(|last| last + rig.span() <= end));
+            assert!(!rig.serves(&cell));
+        }
+    }
+
+    #[test]
     fn pairs_are_disjoint_and_the_warm_one_is_none_of_them() {
         let cell = Cell::new(Op::Copy, 100, State::both(Level::L1), Drive::Throughput);
         let rig = Rig::new(&cell, &LEVELS, None).expect("the state exists");

@@ -44,6 +44,15 @@ pub(super) fn prime(rig: &Rig, visits: u32, features: FeatureSet) {
     }
 }
 
+/// Makes the first level's state for calls of a mix that must not repeat on one pair: of each
+/// call the lines that it touches. Whole pairs would be many times as many, and this is done
+/// before every few calls.
+pub(super) fn prime_near(calls: impl Iterator<Item = (Pair, usize)> + Clone) {
+    for _ in 0..L1_PASSES {
+        calls.clone().for_each(|(pair, n)| write_and_read(pair, n));
+    }
+}
+
 /// Brings the driver's list into the first level: it is the driver's, not the state's.
 pub(super) fn touch_list<T: Copy>(list: &[T]) {
     list.iter().step_by(LINE / size_of::<T>()).for_each(|entry| {

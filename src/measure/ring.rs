@@ -223,6 +223,27 @@ mod tests {
     }
 
     #[test]
+    fn calls_of_a_mix_find_nothing_of_their_ring_in_the_level_below() {
+        let mix = crate::subject::Mix::new("a", 1, 50.0).ok();
+        for (size, level, below) in [
+            (100, Level::L2, 32 << 10),
+            (4091, Level::L2, 32 << 10),
+            (4091, Level::Llc, 512 << 10),
+            (64 << 10, Level::Llc, 512 << 10),
+        ] {
+            let cell = Cell::new(Op::Copy, size, State::both(level), Drive::Throughput);
+            let ring = Ring::plan(&Cell { mix, ..cell }, &ZEN3).unwrap();
+            assert_eq!(ring.stride, (size + 63).next_multiple_of(64));
+            // What is primed after the last of them fills the level below twice.
+            let left = (ring.pairs - ring.visitable) * ring.stride * 2;
+            assert!(ring.visitable > 0 && left >= below * 2, "{size}: {ring:?}");
+        }
+        let near = Cell::new(Op::Copy, 4091, State::both(Level::L1), Drive::Throughput);
+        let near = Ring::plan(&Cell { mix, ..near }, &ZEN3).unwrap();
+        assert_eq!((near.pairs, near.visitable), (2, 2));
+    }
+
+    #[test]
     fn offsets_take_a_line_more() {
         let mut cell = Cell::new(Op::Copy, 4096, State::both(Level::L2), Drive::Throughput);
         cell.placement.src = 1;

@@ -78,7 +78,7 @@ impl Sequence {
         &self,
         from: usize,
         count: usize,
-    ) -> impl Iterator<Item = &DrawnCall> + '_ {
+    ) -> impl Iterator<Item = &DrawnCall> + Clone + '_ {
         self.calls.iter().cycle().skip(from % self.calls.len().max(1)).take(count)
     }
 }

@@ -37,7 +37,7 @@ pub fn bench(cells: &[BenchCell], facts: &Facts) -> String {
     }
     let extents = cells.iter().map(|c| c.cell.extent());
     for note in mix_notes(extents) {
-        text.push_str(&format!("\n{note}\n"));
+        text.push_str(&format!("\n{}\n", fold(&note, usize::from(WIDTH), 2)));
     }
     text.push_str("\nRatio: the reference's time over the row's; above 1 the row is faster. Times are of a whole call.\n");
     if let Some(limit) = &facts.limit {

@@ -121,5 +121,10 @@ mod tests {
         found.sizes[0].best_nt = None;
         let document = outcome_json(&found, &sample::facts());
         insta::assert_snapshot!(serde_json::to_string_pretty(&document).unwrap());
+        found.sizes.push(sample::mixed("web"));
+        let document = outcome_json(&found, &sample::facts());
+        let wanted = json!({"name": "web", "digest": "0123456789abcdef", "mean_bytes": 91.25});
+        assert_eq!(document["sizes"][1]["mix"], wanted);
+        assert_eq!(document["sizes"][1]["size_bytes"], 2046);
     }
 }

@@ -4,7 +4,7 @@ use super::facts::Facts;
 use super::grid::{Grid, Side, WIDTH};
 use super::size::one_size;
 use super::sizes::many_sizes;
-use super::text::{count, fold, state};
+use super::text::{count, fold, mix_notes, state};
 use crate::search::{CellOutcome, SearchOutcome, SizeOutcome};
 use crate::subject::Extent;
 use crate::units::human_ns;
@@ -157,6 +157,7 @@ fn notes(found: &SearchOutcome, facts: &Facts) -> String {
     for warning in &found.warnings {
         line(&format!("! {warning}"));
     }
+    mix_notes(found.sizes.iter().map(|s| s.extent)).iter().for_each(|note| line(note));
     if let Some(limit) = &facts.limit {
         line(&format!("limit: {:.0} bytes a cycle, {}.", limit.bytes_per_cycle, limit.why));
     }
@@ -211,6 +212,23 @@ mod tests {
         let page = outcome(&sample::search(&[64, 128, 4096, 1 << 20]), &sample::facts());
         fits(&page);
         insta::assert_snapshot!(page);
+    }
+
+    #[test]
+    fn a_mix_stands_beside_sizes_under_its_name() {
+        let mut found = sample::search(&[64]);
+        found.sizes.push(sample::mixed("MemcpyOfAWebServer"));
+        let page = outcome(&found, &sample::facts());
+        fits(&page);
+        insta::assert_snapshot!(page);
+        found.sizes.extend(["b", "c"].map(sample::mixed));
+        let page = outcome(&found, &sample::facts());
+        fits(&page);
+        assert!(page.contains("64 bytes, and 3 mixes of sizes"), "{page}");
+        // With its interval, also where many stand in one table.
+        assert!(page.contains("libc 1.10×") && page.contains("[1.093, 1.107]"), "{page}");
+        found.sizes.drain(..1);
+        assert!(outcome(&found, &sample::facts()).starts_with("zero, 3 mixes of sizes"));
     }
 
     #[test]

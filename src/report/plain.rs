@@ -5,7 +5,7 @@ use super::facts::Facts;
 use super::gather::{HostResults, decided};
 use super::grid::{Grid, Side, WIDTH};
 use super::page::tables;
-use super::text::{NONE, count, fold, fold_id, percent, rate, state};
+use super::text::{NONE, count, fold, fold_id, mix_notes, percent, rate, state};
 use crate::results::{Folder, RecordedTrial, ResultsError};
 use crate::subject::{Op, Variant};
 use crate::trial::Phase;
@@ -43,6 +43,9 @@ pub fn plain(folder: &Folder) -> Result<String, ResultsError> {
         found_any = true;
         text.push_str(&format!("{op}, from {}\n\n", merged.sources().join(", ")));
         text.push_str(&tables(&merged.outcome, &Facts::default()));
+        for note in mix_notes(merged.outcome.sizes.iter().map(|s| s.extent)) {
+            text.push_str(&format!("{}\n\n", fold(&note, usize::from(WIDTH), 2)));
+        }
     }
     if !found_any {
         text.push_str(&nothing_finished(folder)?);

@@ -6,7 +6,7 @@ use crate::search::{
     SizeOutcome, Standing, Stop, Timed,
 };
 use crate::stats::Verdict;
-use crate::subject::{Cell, Drive, Extent, Level, Op, State, Variant};
+use crate::subject::{Cell, Drive, Extent, Level, Mix, Op, State, Variant};
 use crate::trial::{Failure, FailureKind};
 
 pub(super) fn id(text: &str) -> Variant {
@@ -97,6 +97,19 @@ pub(super) fn size(size: u64) -> SizeOutcome {
         best_nt: Some(robust("zero/ymm/u2/nt", &cells, &[10.4, 5.2, 0.003, 0.0])),
         cells,
     }
+}
+
+/// A mix of sizes, as if it were one of 128 bytes.
+pub(super) fn mixed(name: &str) -> SizeOutcome {
+    let mut found = size(128);
+    let mix = Mix::new(name, 0x0123_4567_89ab_cdef, 91.25).expect("a name and a mean");
+    found.extent = Extent { mix: Some(mix), size: 2046 };
+    let own = |cell: &mut Cell| *cell = Cell::of(cell.op, found.extent, cell.state, cell.drive);
+    found.cells.iter_mut().for_each(|c| own(&mut c.cell));
+    for robust in [&mut found.robust, &mut found.best_plain, &mut found.best_nt] {
+        robust.iter_mut().flat_map(|r| &mut r.by_cell).for_each(|row| own(&mut row.cell));
+    }
+    found
 }
 
 /// A size with every level in both drives.

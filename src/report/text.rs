@@ -1,6 +1,5 @@
 //! Figures as people read them.
 
-use super::grid::WIDTH;
 use crate::subject::{Cell, Drive, Extent, Mix};
 use crate::units::{human_ns, human_size};
 
@@ -16,7 +15,6 @@ pub(super) fn state(cell: &Cell) -> String {
 }
 
 /// What must be said of the mixes among these: what they are, and how their calls are made.
-/// Folded lines.
 pub(super) fn mix_notes(extents: impl Iterator<Item = Extent>) -> Vec<String> {
     let mut mixes: Vec<(Mix, u64)> =
         extents.filter_map(|extent| Some((extent.mix?, extent.size))).collect();
@@ -28,14 +26,13 @@ pub(super) fn mix_notes(extents: impl Iterator<Item = Extent>) -> Vec<String> {
     let about = |(mix, largest): &(Mix, u64)| {
         format!("{mix}: {:.1} bytes a call, {} at most", mix.mean(), human_size(*largest))
     };
-    let notes = [
+    vec![
         format!("Mixes of sizes: {}.", mixes.iter().map(about).collect::<Vec<_>>().join("; ")),
-        "Of a mix each call has a size of its own, drawn from a sequence of many thousands that is \
-         the same for all loops, and addresses at any offset modulo 64. Times are of a call in the \
-         mean, bytes a cycle of its mean size."
+        "Each call of a mix has a size of its own, from a sequence of many thousands that is the \
+         same for all loops, and addresses at any offset modulo 64. Times are of a call in the \
+         mean; bytes a cycle are of the mean size."
             .to_string(),
-    ];
-    notes.iter().map(|note| fold(note, usize::from(WIDTH), 2)).collect()
+    ]
 }
 
 /// A ratio with as many digits as matter near 1.

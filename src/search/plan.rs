@@ -23,7 +23,7 @@ pub struct Question {
     pub states: Option<Vec<State>>,
     /// Drives; `None`: throughput, and chained below 256 bytes a call in the mean.
     pub drives: Option<Vec<Drive>>,
-    /// Budget of the whole command; `None`: two seconds a cell.
+    /// Budget of the whole command; `None`: two seconds a cell, three where it is of a mix.
     pub budget: Option<Budget>,
     /// Seed of everything drawn.
     pub seed: u64,

@@ -55,7 +55,11 @@ pub fn search(
 ) -> Result<SearchOutcome, EvaluateError> {
     let Job { question, plans, candidates, strategy, tick_hz, started } = *job;
     let cells: usize = plans.iter().map(|p| p.cells.len()).sum();
-    let default = Budget::Seconds(Budget::DEFAULT_CELL_SECONDS * cells as f64);
+    let mixed = plans.iter().flat_map(|p| &p.cells).filter(|c| c.mix.is_some()).count();
+    let default = Budget::Seconds(
+        Budget::DEFAULT_CELL_SECONDS * (cells - mixed) as f64
+            + Budget::DEFAULT_MIX_SECONDS * mixed as f64,
+    );
     let meter = Meter::new(question.budget.unwrap_or(default), started);
     let baselines = question.baselines.clone();
     let mut context =

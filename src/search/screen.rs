@@ -132,7 +132,9 @@ impl<'s> Screen<'s> {
         }
         // In l1 a sample costs little more than its pass; elsewhere the priming.
         let near = self.cell.state.level() == Some(Level::L1);
-        let blocks = if near { context.strategy.screen_rounds } else { 1 };
+        // One of a mix is of a thousand calls, and is repeated by itself where it was disturbed.
+        let often = near && self.cell.mix.is_none();
+        let blocks = if often { context.strategy.screen_rounds } else { 1 };
         self.round(context, &field, (1, blocks), !all, &mut share)?;
         if !cheap {
             for _ in 0..context.strategy.local_rounds {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::axes::Op;
-use super::mix::{Extent, Mix};
+use super::extent::{Extent, Mix};
 use crate::units::words;
 
 words! {

@@ -5,6 +5,7 @@
 
 mod axes;
 mod cell;
+mod extent;
 mod id;
 mod mix;
 mod name;
@@ -14,7 +15,8 @@ pub use axes::{
     Align, Class, Count, Encoding, Head, Hint, Op, Order, Prefetch, Side, Store, Tail, UNROLLS,
 };
 pub use cell::{Cell, Consumer, Drive, Level, Pages, Placement, State};
+pub use extent::{Extent, Mix};
 pub use id::IdError;
-pub use mix::{Extent, Mix, MixError, SizeMix};
+pub use mix::{MixError, SizeMix};
 pub use name::{Baseline, Subject};
 pub use variant::Variant;

@@ -14,7 +14,7 @@ use looptune::search::{
     SizeOutcome, Standing, Stop, Timed,
 };
 use looptune::stats::Verdict;
-use looptune::subject::{Baseline, Cell, Drive, Extent, Level, Op, State, Subject, Variant};
+use looptune::subject::{Baseline, Cell, Drive, Extent, Level, Mix, Op, State, Subject, Variant};
 use looptune::trial::{
     Clock, Disturbance, Failure, FailureKind, Misbehaviour, Observer, Phase, Role, Sample, Summary,
     Trial,
@@ -44,6 +44,16 @@ fn tell(
     subject: &str,
     ns: Result<f64, Failure>,
 ) {
+    tell_in(journal, phase, cell(level), subject, ns);
+}
+
+fn tell_in(
+    journal: &mut Journal,
+    phase: Phase,
+    cell: Cell,
+    subject: &str,
+    ns: Result<f64, Failure>,
+) {
     let subject = Subject::parse(subject).unwrap();
     let sample = Sample {
         member: 0,
@@ -56,7 +66,7 @@ fn tell(
     journal.trial(&Trial {
         phase,
         role: if matches!(subject, Subject::Variant(_)) { Role::Candidate } else { Role::Baseline },
-        cell: cell(level),
+        cell,
         subject: &subject,
         code_bytes: Some(113),
         fully_verified: phase == Phase::Race,
@@ -150,6 +160,18 @@ fn outcome() -> SearchOutcome {
     }
 }
 
+/// The same of a mix of sizes.
+fn mixed(name: &str, digest: u64) -> SizeOutcome {
+    let mix = Mix::new(name, digest, 46.123).unwrap();
+    let mut size = outcome().sizes.remove(0);
+    size.extent = Extent { mix: Some(mix), size: 4096 };
+    size.cells.iter_mut().for_each(|c| c.cell.mix = Some(mix));
+    for robust in [&mut size.robust, &mut size.best_plain, &mut size.best_nt] {
+        robust.iter_mut().flat_map(|r| &mut r.by_cell).for_each(|row| row.cell.mix = Some(mix));
+    }
+    size
+}
+
 fn trials_file(results: &Path) -> PathBuf {
     results.join(KEY).join("trials.csv")
 }
@@ -201,6 +223,59 @@ fn what_is_written_is_read() {
     let samples = fs::read_to_string(folder.path().join("samples.csv")).unwrap();
     assert_eq!(samples.lines().count(), 2, "a header and the confirmed trial's sample");
     assert_eq!(hosts(room.path()).unwrap(), [KEY]);
+}
+
+#[test]
+fn mixes_come_back_beside_the_size_of_their_largest_call() {
+    let room = tempfile::tempdir().unwrap();
+    let mut found = outcome();
+    found.sizes.extend([mixed("a, \"b\"", 1), mixed("a, \"b\"", 2)]);
+    let mut journal = journal(room.path());
+    tell_in(&mut journal, Phase::Confirm, found.sizes[1].cells[0].cell, "zero/ymm/u4", Ok(9.5));
+    journal.finish_search(&found).unwrap();
+    let trials = read_trials(&trials_file(room.path())).unwrap();
+    assert_eq!((trials.rows[0].cell, trials.warnings.len()), (found.sizes[1].cells[0].cell, 0));
+    let decisions = read_decisions(&decisions_file(room.path())).unwrap();
+    assert_eq!(decisions.warnings, [""; 0]);
+    assert_eq!(decisions.rows[0].outcome.as_ref(), Some(&found));
+    let folder = Folder::of_host(room.path(), KEY).unwrap();
+    let mut wanted = Wanted {
+        op: Op::Zero,
+        calls: WantedCalls::Mix("a, \"b\"".into()),
+        state: None,
+        drive: Drive::Throughput,
+    };
+    let choice = folder.choose(&wanted, None).unwrap();
+    assert_eq!(choice.figures[0].cell.mix, found.sizes[1].extent.mix);
+    wanted.calls = WantedCalls::Mix("web".into());
+    let message = folder.choose(&wanted, None).unwrap_err().to_string();
+    assert!(message.contains("zero of the mix web") && message.contains("--mix"), "{message}");
+    // A row that lacks half of a mix is told, not guessed.
+    let text = fs::read_to_string(trials_file(room.path())).unwrap();
+    fs::write(trials_file(room.path()), text.replace("0000000000000001", "x1")).unwrap();
+    let broken = read_trials(&trials_file(room.path())).unwrap();
+    assert!(broken.rows.is_empty() && broken.warnings[0].contains("`x1` is no mix_digest"));
+}
+
+#[test]
+fn files_from_before_there_were_mixes_are_read() {
+    let room = tempfile::tempdir().unwrap();
+    finished(room.path());
+    let before = read_decisions(&decisions_file(room.path())).unwrap();
+    for file in [trials_file(room.path()), decisions_file(room.path())] {
+        let text = fs::read_to_string(&file).unwrap();
+        let header = text.lines().next().unwrap();
+        assert!(header.ends_with(",mix,mix_digest,mean_bytes"), "{header}");
+        let old = text.lines().map(|line| line.rsplitn(4, ',').last().unwrap().to_string() + "\n");
+        fs::write(&file, old.collect::<String>()).unwrap();
+    }
+    let trials = read_trials(&trials_file(room.path())).unwrap();
+    assert_eq!((trials.rows.len(), trials.warnings), (3, vec![]));
+    assert_eq!(trials.rows[0].cell, cell(Level::L1));
+    assert_eq!(read_decisions(&decisions_file(room.path())).unwrap(), before);
+    // A new run adds its columns below, and both are read.
+    finished(room.path());
+    assert_eq!(read_trials(&trials_file(room.path())).unwrap().rows.len(), 6);
 }
 
 #[test]

@@ -5,12 +5,13 @@
 //! fences but one pair take.
 
 use super::{Contender, Ready, Run};
+use crate::measure::MeasureError;
 use crate::measure::buffers::{Pair, Rig};
 use crate::measure::calls::planted;
 use crate::measure::instruments::Instruments;
 use crate::measure::mixed::{MixedArgs, PackedCall};
 use crate::measure::noise::Usual;
-use crate::measure::prime::{prime, touch_list};
+use crate::measure::prime::{prime, prime_near, touch_list};
 use crate::measure::sequence::{DrawnCall, SEQUENCE, STRATA, Sequence};
 use crate::mem::{Activity, SharedPage};
 use crate::subject::{Drive, Level};
@@ -31,6 +32,21 @@ const WARM_CALLS: usize = 256;
 /// Members that the pilot looks at: where passes are cheap, and where priming is dear.
 const PILOTS: usize = 8;
 const DEAR_PILOTS: usize = 2;
+
+/// The calls of a request for a mix; `None` for one size.
+pub(super) fn sequence(request: &BlockRequest) -> Result<Option<Sequence>, MeasureError> {
+    if request.cell.mix.is_none() {
+        return Ok(None);
+    }
+    let none = |why: &str| Err(MeasureError::NoState(why.into()));
+    match request.weights.iter().map(|(size, _)| u64::from(*size)).max() {
+        None => none("the sizes of the mix are missing"),
+        Some(largest) if largest > request.cell.size => {
+            none("the mix has sizes beyond the largest of its cell")
+        }
+        Some(_) => Ok(Some(Sequence::draw(request.seed, &request.weights))),
+    }
+}
 
 /// What a stretch is measured with.
 pub(super) struct Field<'a> {
@@ -136,15 +152,23 @@ impl Run {
             true => (&destinations[..1], 1),
             false => (&destinations[..count], count as u32),
         };
-        let calls = sequence.stretch(from, count);
-        let list = packed(rig, slots.iter().copied().cycle(), calls);
+        let calls = || sequence.stretch(from, count);
+        let list = packed(rig, slots.iter().copied().cycle(), calls());
         // As with passes of one size: before priming where that is near, else after it,
         // because priming may push the code out.
         if rig.level() == Level::L1 {
             if first {
                 warm(if ready.repeats { Some(rig.pair_of(slots[0])) } else { rig.warm_pair() });
             }
-            prime(rig, visits, instruments.features());
+            if ready.repeats {
+                prime(rig, visits, instruments.features());
+            } else {
+                prime_near(slots.iter().zip(calls()).map(|(slot, call)| {
+                    let Pair { dst, src } = rig.pair_of(*slot);
+                    let src = src.map(|src| src + usize::from(call.src));
+                    (Pair { dst: dst + usize::from(call.dst), src }, call.n as usize)
+                }));
+            }
         } else {
             prime(rig, visits, instruments.features());
             warm(rig.warm_pair());

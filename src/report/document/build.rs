@@ -73,6 +73,8 @@ fn of_op(found: &HostResults, op: &OpResults, host: &str, on: &str) -> Section {
         let text = format!("Limit: {:.0} bytes a cycle; {}.", limit.bytes_per_cycle, limit.why);
         blocks.push(Block::Text { text });
     }
+    let notes = super::super::text::mix_notes(sizes.iter().map(|s| s.extent));
+    blocks.extend(notes.into_iter().map(|text| Block::Text { text }));
     let warnings = op.outcome().warnings.iter();
     blocks.extend(warnings.map(|text| Block::Warning { text: text.clone() }));
     blocks.extend(figures::overview(found, op, limit.as_ref(), on));
