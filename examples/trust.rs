@@ -253,7 +253,8 @@ fn pairs(
     let mut widths = Vec::new();
     let mut middles = Vec::new();
     for seed in 0..runs {
-        let members = vec![Member::new(plain.clone()), Member { body: plain.clone(), plant }];
+        let members =
+            vec![Member::new(plain.clone()), Member { plant, ..Member::new(plain.clone()) }];
         let began = Instant::now();
         let result = ask(client, &request(cell, members, LAYOUTS, blocks, seed))?;
         let ticks = |m: u32| {

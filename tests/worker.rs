@@ -33,6 +33,7 @@ fn machine(bytes: &[u8]) -> Body {
         loop_top: None,
         boundaries: vec![1],
         contract: Contract::User,
+        fixed: None,
         leaves_cache: false,
     })
 }

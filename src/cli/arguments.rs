@@ -98,6 +98,22 @@ pub(super) fn op() -> impl TypedValueParser<Value = Op> {
     one::<Op>("op")
 }
 
+/// An op that is searched and exported.
+pub(super) fn tuned_op() -> impl TypedValueParser<Value = Op> {
+    let words = || Op::TUNED.iter().map(|op| op.word().to_string()).collect();
+    let parse = |text: &str| match Op::from_word(text) {
+        Some(op) if op.is_tuned() => Ok(op),
+        Some(op) => Err(format!(
+            "`{op}` is a bandwidth row, which is timed with `bench` and not searched; ops here are \
+             copy and zero"
+        )),
+        None => {
+            Err(unknown("op", text, Op::TUNED.iter().map(|op| op.word().to_string()).collect()))
+        }
+    };
+    Telling { parse, words }
+}
+
 pub(super) fn drive() -> impl TypedValueParser<Value = Drive> {
     one::<Drive>("drive")
 }
@@ -336,7 +352,7 @@ mod tests {
         assert_eq!(fraction("2%"), Ok(0.02));
         assert!(fraction("-1").is_err());
         let e = word::<Op>("op", "coppy").unwrap_err();
-        assert!(e.contains("ops are copy zero (did you mean copy?)"), "{e}");
+        assert!(e.contains("ops are copy zero read write (did you mean copy?)"), "{e}");
         assert!(read_variant("rep").unwrap_err().contains("copy/rep8 or zero/rep8"));
         assert!(read_variant("libc").unwrap_err().contains("not generated"));
     }

@@ -42,7 +42,7 @@ const SIZE: u64 = 4096;
     In the explorer ? lists the keys, q quits.")]
 pub struct ExploreArgs {
     /// What the loops do: copy or zero [default: zero]
-    #[arg(long, value_parser = arguments::op())]
+    #[arg(long, value_parser = arguments::tuned_op())]
     op: Option<Op>,
     /// Bytes a call: 4096, 4k, 1M [default: 4096]
     #[arg(long, value_parser = parse_size)]

@@ -27,7 +27,7 @@ pub struct ExportArgs {
     #[arg(value_parser = arguments::variant(), hide_possible_values = true, conflicts_with_all = ["op", "size", "mix", "state", "drive", "run"])]
     variant: Option<Variant>,
     /// What the loop does
-    #[arg(long, value_parser = arguments::op(), required_unless_present = "variant")]
+    #[arg(long, value_parser = arguments::tuned_op(), required_unless_present = "variant")]
     op: Option<Op>,
     /// Bytes a call: 4096, 4k, 1M
     #[arg(long, value_parser = parse_size, value_hint = ValueHint::Other, required_unless_present_any = ["variant", "mix"], conflicts_with = "mix")]

@@ -29,7 +29,7 @@ use crate::subject::{Baseline, Op};
     looptune search --op copy --mix calls.csv")]
 pub struct SearchArgs {
     /// What the loop does
-    #[arg(long, value_parser = arguments::op())]
+    #[arg(long, value_parser = arguments::tuned_op())]
     op: Op,
     /// Bytes: 4096, 4k, a list 64,100,4k, a range 32..4M (powers of two) or 32..4M..*4
     #[arg(long, visible_alias = "sizes", value_parser = arguments::sizes, allow_hyphen_values = true, value_hint = ValueHint::Other)]

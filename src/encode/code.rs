@@ -33,6 +33,8 @@ pub struct Code {
     pub features: FeatureSet,
     /// What the function promises.
     pub contract: Contract,
+    /// The one size that it is for, bytes; `None`: any.
+    pub fixed: Option<u64>,
     /// Whether it has non-temporal stores.
     pub leaves_cache: bool,
 }
@@ -45,6 +47,7 @@ impl Code {
             loop_top: self.loop_range.as_ref().map(|r| r.start),
             boundaries: self.boundaries.clone(),
             contract: self.contract,
+            fixed: self.fixed,
             leaves_cache: self.leaves_cache,
         }
     }

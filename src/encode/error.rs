@@ -1,6 +1,7 @@
 //! Why there are no bytes.
 
-use crate::ir::{Insn, Label, LowerError};
+use crate::ir::{Insn, Label};
+use crate::space::Broken;
 
 /// A function that cannot be encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -36,7 +37,7 @@ pub enum EncodeError {
 pub enum CompileError {
     /// Its axis values contradict each other.
     #[error(transparent)]
-    Lower(#[from] LowerError),
+    Lower(#[from] Broken),
     /// Its function has no encoding.
     #[error(transparent)]
     Encode(#[from] EncodeError),

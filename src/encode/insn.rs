@@ -11,8 +11,8 @@
 use dynasmrt::{DynasmApi, dynasm};
 
 use super::branch::nop_bytes;
-use super::evex::{Evex, Shape};
 use super::one::One;
+use super::rare::{Rare, is_rare};
 use crate::ir::{Gp, Insn, Mem, RepOp, Vec as VecRegister, VecEncoding, VecMove, Width};
 use crate::subject::Hint;
 
@@ -77,25 +77,13 @@ macro_rules! arithmetic {
 }
 
 /// The bytes of anything but a jump. The error says what is wrong with the operands.
-pub(super) fn encode_one(evex: &mut Evex, insn: &Insn) -> Result<One, &'static str> {
-    match *insn {
-        Insn::VecLoad { dst, mem, kind } if is_evex(dst) => {
-            evex.encode(dst, Shape::Load(mem, kind))
-        }
-        Insn::VecStore { mem, src, kind } if is_evex(src) => {
-            evex.encode(src, Shape::Store(mem, kind))
-        }
-        Insn::VecZero { dst } if is_evex(dst) => evex.encode(dst, Shape::Zero),
-        _ => {
-            let mut one = One::default();
-            write(&mut one, insn)?;
-            Ok(one)
-        }
+pub(super) fn encode_one(rare: &mut Rare, insn: &Insn) -> Result<One, &'static str> {
+    if is_rare(insn) {
+        return rare.encode(insn);
     }
-}
-
-fn is_evex(register: VecRegister) -> bool {
-    register.encoding == VecEncoding::Evex
+    let mut one = One::default();
+    write(&mut one, insn)?;
+    Ok(one)
 }
 
 fn write(ops: &mut One, insn: &Insn) -> Result<(), &'static str> {

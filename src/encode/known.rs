@@ -3,9 +3,9 @@
 
 use std::collections::HashMap;
 
-use super::evex::Evex;
 use super::insn::encode_one;
 use super::one::One;
+use super::rare::Rare;
 use crate::host::FeatureSet;
 use crate::ir::{self, Insn, Mem, Vec as VecRegister};
 
@@ -24,9 +24,9 @@ const PLACES_LOG: u32 = 12;
 /// A key no instruction has.
 const EMPTY: u64 = 0;
 
-/// The instructions met so far, and who encodes new ones of EVEX.
+/// The instructions met so far, and who encodes the rare ones.
 pub(super) struct Known {
-    evex: Evex,
+    rare: Rare,
     /// Each key has one place here, and shares it with others: finding one is a single look.
     places: Box<[(u64, Encoded); 1 << PLACES_LOG]>,
     /// All of them.
@@ -36,7 +36,7 @@ pub(super) struct Known {
 impl Known {
     pub(super) fn new() -> Known {
         let places = Box::new([(EMPTY, Encoded::default()); 1 << PLACES_LOG]);
-        Known { evex: Evex::new(), places, table: HashMap::new() }
+        Known { rare: Rare::new(), places, table: HashMap::new() }
     }
 
     /// The instruction, which is no jump. The error says what is wrong with its operands.
@@ -47,7 +47,7 @@ impl Known {
         let hash = key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - PLACES_LOG);
         let place = &mut self.places[hash as usize];
         if place.0 != key {
-            *place = (key, find(&mut self.table, &mut self.evex, key, insn)?);
+            *place = (key, find(&mut self.table, &mut self.rare, key, insn)?);
         }
         Ok(&place.1)
     }
@@ -56,7 +56,7 @@ impl Known {
 #[inline(never)]
 fn find(
     table: &mut HashMap<u64, Encoded>,
-    evex: &mut Evex,
+    rare: &mut Rare,
     key: u64,
     insn: &Insn,
 ) -> Result<Encoded, &'static str> {
@@ -64,7 +64,7 @@ fn find(
         return Ok(*known);
     }
     let new = Encoded {
-        one: encode_one(evex, insn)?,
+        one: encode_one(rare, insn)?,
         features: ir::features(insn),
         leaves_cache: ir::leaves_cache(insn),
     };
@@ -110,6 +110,27 @@ fn key(insn: &Insn) -> u64 {
         Insn::ShrImm { dst, imm } => two(38, dst as u8, imm),
         Insn::Prefetch { hint, mem } => at(39, hint as u8, 0, mem),
         Insn::Nop { len } => two(40, len, 0),
+        Insn::X87Load { kind, mem } => at(42, kind as u8, 0, mem),
+        Insn::X87Store { kind, mem } => at(43, kind as u8, 0, mem),
+        Insn::X87Keep { mem } => at(44, 0, 0, mem),
+        Insn::X87Zero => plain(45),
+        Insn::X87Pop => plain(46),
+        Insn::TileConfig { mem } => at(47, 0, 0, mem),
+        Insn::TileRelease => plain(48),
+        Insn::TileZero { tile } => two(49, tile, 0),
+        Insn::TileLoad { tile, mem } => at(50, tile, 0, mem),
+        Insn::TileStore { mem, tile } => at(51, tile, 0, mem),
+        Insn::LineMove { to, mem } => at(52, to as u8, 0, mem),
+        Insn::LineZero => plain(53),
+        Insn::VecOnes { dst } => two(54, dst.number, form(dst)),
+        Insn::MaskFrom { mask, src } => two(55, mask, src as u8),
+        Insn::MaskLoad { dst, mem, mask } => at(56, dst.number | mask << 5, form(dst), mem),
+        Insn::MaskStore { mem, src, mask } => at(57, src.number | mask << 5, form(src), mem),
+        Insn::Bzhi { dst, src, index } => two(58, dst as u8, src as u8 | (index as u8) << 4),
+        Insn::Push { src } => two(59, src as u8, 0),
+        Insn::Leave => plain(60),
+        Insn::MovImm { dst, imm } => immediate(61, dst as u8, imm as i32),
+        Insn::Ones { dst } => two(62, dst as u8, 0),
         // Never encoded here: where it goes is not known.
         Insn::Jmp { .. } | Insn::Jcc { .. } => plain(41),
     }

@@ -4,11 +4,11 @@ mod branch;
 mod code;
 mod encoder;
 mod error;
-mod evex;
 mod insn;
 mod known;
 mod labels;
 mod one;
+mod rare;
 
 pub use branch::nop_bytes;
 pub use code::{Code, Placed};

@@ -53,6 +53,8 @@ impl Export<'_> {
         let purpose = match self.variant.op {
             Op::Copy => "void *(void *dst, const void *src, size_t n), copies n bytes, returns dst",
             Op::Zero => "void *(void *dst, size_t n), zeroes n bytes, returns dst",
+            Op::Read => "void *(const void *src, size_t n), loads n bytes, returns src",
+            Op::Write => "void *(void *dst, size_t n), stores 0xff to n bytes, returns dst",
         };
         let body = print::gas_body(self.code, &format!(".L{}_", self.symbol));
         let body: Vec<String> = body.iter().map(ToString::to_string).collect();

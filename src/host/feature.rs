@@ -21,6 +21,10 @@ words! {
         Avx512f = "avx512f",
         /// AVX-512 vector lengths: EVEX encodings of 16- and 32-byte moves.
         Avx512vl = "avx512vl",
+        /// AVX-512 byte and word forms: masks by the byte.
+        Avx512bw = "avx512bw",
+        /// BMI2: `bzhi`.
+        Bmi2 = "bmi2",
         /// `prefetchw`.
         Prefetchw = "prefetchw",
         /// Enhanced `rep movsb`/`stosb`.

@@ -83,7 +83,7 @@ pub(crate) fn read<R: CpuIdReader>(
 fn states(feature: Feature) -> Option<u64> {
     match feature {
         Feature::Avx | Feature::Avx2 => Some(xcr::YMM),
-        Feature::Avx512f | Feature::Avx512vl => Some(xcr::ZMM),
+        Feature::Avx512f | Feature::Avx512vl | Feature::Avx512bw => Some(xcr::ZMM),
         Feature::AmxTile => Some(xcr::TILE),
         _ => None,
     }
@@ -93,7 +93,7 @@ fn states(feature: Feature) -> Option<u64> {
 fn base(feature: Feature) -> Option<Feature> {
     match feature {
         Feature::Avx2 | Feature::Avx512f => Some(Feature::Avx),
-        Feature::Avx512vl => Some(Feature::Avx512f),
+        Feature::Avx512vl | Feature::Avx512bw => Some(Feature::Avx512f),
         _ => None,
     }
 }
@@ -114,6 +114,8 @@ fn reported<R: CpuIdReader>(cpuid: &Leaves<R>) -> FeatureSet {
             Feature::Avx2 => (seven.ebx, 5),
             Feature::Avx512f => (seven.ebx, 16),
             Feature::Avx512vl => (seven.ebx, 31),
+            Feature::Avx512bw => (seven.ebx, 30),
+            Feature::Bmi2 => (seven.ebx, 8),
             Feature::Prefetchw => (extended.ecx, 8),
             Feature::Erms => (seven.ebx, 9),
             Feature::Fsrm => (seven.edx, 4),
@@ -146,9 +148,12 @@ mod tests {
             ((1, 0), [0x000c_06f2, 0, 1 << 28 | 1 << 27 | 1 << 26, 1 << 19 | 1 << 23 | 3 << 25]),
             (
                 (7, 0),
-                [1, 1 << 5 | 1 << 9 | 1 << 16 | 1 << 23 | 1 << 24 | 1 << 31, 0x1a00_0000, {
-                    1 << 4 | 1 << 24
-                }],
+                [
+                    1,
+                    1 << 5 | 1 << 8 | 1 << 9 | 1 << 16 | 1 << 23 | 1 << 24 | 3 << 30,
+                    0x1a00_0000,
+                    { 1 << 4 | 1 << 24 },
+                ],
             ),
             ((7, 1), [1 << 10 | 1 << 11, 0, 0, 0]),
             ((0x8000_0000, 0), [0x8000_0008, 0, 0, 0]),

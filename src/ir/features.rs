@@ -23,6 +23,23 @@ pub const fn features(insn: &Insn) -> FeatureSet {
             (VecEncoding::Vex, 32) => NONE.with(Feature::Avx).with(Feature::Avx2),
             _ => vector(*dst),
         },
+        Insn::VecOnes { dst } => match (dst.encoding, dst.bytes) {
+            (VecEncoding::Sse, _) => NONE.with(Feature::Sse2),
+            (VecEncoding::Vex, 32) => NONE.with(Feature::Avx).with(Feature::Avx2),
+            _ => vector(*dst),
+        },
+        Insn::MaskFrom { .. } => NONE.with(Feature::Avx512f).with(Feature::Avx512bw),
+        Insn::MaskLoad { dst: register, .. } | Insn::MaskStore { src: register, .. } => {
+            vector(*register).with(Feature::Avx512bw)
+        }
+        Insn::Bzhi { .. } => NONE.with(Feature::Bmi2),
+        Insn::TileConfig { .. }
+        | Insn::TileRelease
+        | Insn::TileZero { .. }
+        | Insn::TileLoad { .. }
+        | Insn::TileStore { .. } => NONE.with(Feature::AmxTile),
+        Insn::LineMove { .. } => NONE.with(Feature::Movdir64b),
+        Insn::LineZero => NONE.with(Feature::Clzero),
         Insn::Prefetch { hint, .. } => match hint {
             Hint::W => NONE.with(Feature::Prefetchw),
             Hint::Nop => NONE,
@@ -47,6 +64,8 @@ pub const fn leaves_cache(insn: &Insn) -> bool {
     matches!(
         insn,
         Insn::StoreNti { .. }
+            | Insn::LineMove { .. }
+            | Insn::LineZero
             | Insn::MmxStoreNt { .. }
             | Insn::VecStore { kind: VecMove::NonTemporal, .. }
     )
@@ -77,8 +96,14 @@ mod tests {
             ("zero/ymm/u4", "avx"),
             ("copy/ymm/nt", "sse avx"),
             ("copy/zmm", "avx512f avx512vl"),
-            ("copy/r64/pf-w@64", "prefetchw"),
+            ("copy/r64/pf-w@64-dst", "prefetchw"),
             ("copy/r64/pf-nop@64", ""),
+            ("copy/x87i/u8/reverse", "mmx"),
+            ("zero/clzero/u2", "sse clzero"),
+            ("copy/m64b", "sse movdir64b"),
+            ("zero/tmm", "avx512f avx512vl amx-tile"),
+            ("write/ymm/u4", "avx avx2"),
+            ("copy/xmm/evex/tail-mask", "avx512f avx512vl avx512bw bmi2"),
         ] {
             assert_eq!(of(id), features, "{id}");
         }

@@ -12,6 +12,8 @@ pub enum Gp {
     Rcx = 1,
     Rdx = 2,
     Rbx = 3,
+    Rsp = 4,
+    Rbp = 5,
     Rsi = 6,
     Rdi = 7,
     R8 = 8,
@@ -34,9 +36,9 @@ pub enum Width {
 /// form that holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Mem {
-    /// Base register: rdi or rsi.
+    /// Base register; all but rdi and rsi cost the odd longer form.
     pub base: Gp,
-    /// Index register: rdx, or rsi with base rdi.
+    /// Index register, never rsp.
     pub index: Option<Gp>,
     /// Displacement, bytes.
     pub disp: i32,
@@ -56,8 +58,9 @@ impl Mem {
     /// Bytes of the ModRM byte, the SIB byte and the displacement, where nothing scales the
     /// displacement (EVEX does).
     pub const fn encoded_len(self) -> u8 {
-        let sib = self.index.is_some() as u8;
+        let sib = (self.index.is_some() || matches!(self.base, Gp::Rsp)) as u8;
         let disp = match self.disp {
+            0 if matches!(self.base, Gp::Rbp) => 1,
             0 => 0,
             -128..=127 => 1,
             _ => 4,
@@ -95,6 +98,15 @@ pub enum VecMove {
     Aligned,
     /// `movntps` / `vmovntdq`; stores only.
     NonTemporal,
+}
+
+/// How the x87 reads and writes 8 bytes of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum X87 {
+    /// As a number of double precision: `fld`, `fstp`. Quietens signalling NaNs.
+    Real,
+    /// As an integer: `fild`, `fistp`.
+    Integer,
 }
 
 /// Condition of a jump, unsigned unless said.
@@ -216,6 +228,51 @@ pub enum Insn {
     MmxZero {
         dst: u8,
     },
+    /// `fld` / `fild` m64: onto the stack.
+    X87Load {
+        kind: X87,
+        mem: Mem,
+    },
+    /// `fstp` / `fistp` m64: off the stack.
+    X87Store {
+        kind: X87,
+        mem: Mem,
+    },
+    /// `fst` m64: what is on top stays there.
+    X87Keep {
+        mem: Mem,
+    },
+    /// `fldz`
+    X87Zero,
+    /// `fstp st(0)`: takes one off the stack.
+    X87Pop,
+    /// `ldtilecfg`, from 64 bytes.
+    TileConfig {
+        mem: Mem,
+    },
+    /// `tilerelease`
+    TileRelease,
+    /// `tilezero`
+    TileZero {
+        tile: u8,
+    },
+    /// `tileloadd`; the index register holds the bytes from row to row.
+    TileLoad {
+        tile: u8,
+        mem: Mem,
+    },
+    /// `tilestored`, as above.
+    TileStore {
+        mem: Mem,
+        tile: u8,
+    },
+    /// `movdir64b`: 64 bytes to the aligned address in a register.
+    LineMove {
+        to: Gp,
+        mem: Mem,
+    },
+    /// `clzero`: the line that rax points into.
+    LineZero,
     VecLoad {
         dst: Vec,
         mem: Mem,
@@ -229,6 +286,47 @@ pub enum Insn {
     /// `xorps` / `vpxor` / `vpxord` of a register with itself.
     VecZero {
         dst: Vec,
+    },
+    /// All bits set: `pcmpeqd` / `vpcmpeqd` of a register with itself, `vpternlogd` in EVEX.
+    VecOnes {
+        dst: Vec,
+    },
+    /// `kmovq k, r64`
+    MaskFrom {
+        mask: u8,
+        src: Gp,
+    },
+    /// `vmovdqu8` of the bytes in the mask; the others become 0.
+    MaskLoad {
+        dst: Vec,
+        mem: Mem,
+        mask: u8,
+    },
+    /// `vmovdqu8` of the bytes in the mask; the others stay.
+    MaskStore {
+        mem: Mem,
+        src: Vec,
+        mask: u8,
+    },
+    /// `bzhi r64`: the lowest bits of `src`, as many as `index` says.
+    Bzhi {
+        dst: Gp,
+        src: Gp,
+        index: Gp,
+    },
+    Push {
+        src: Gp,
+    },
+    /// `leave`
+    Leave,
+    /// `mov r32, imm32`: zero-extends.
+    MovImm {
+        dst: Gp,
+        imm: u32,
+    },
+    /// 64-bit `or` with the immediate −1 in its shortest form: all bits set.
+    Ones {
+        dst: Gp,
     },
     /// 64-bit register to register, in the store form.
     Mov {
@@ -356,6 +454,8 @@ pub struct Function {
     /// Every n at which it takes another path than for n − 1 (of the turns of a loop: the
     /// first few), ascending.
     pub boundaries: std::vec::Vec<u64>,
+    /// The one size that it is for, bytes; `None`: any.
+    pub fixed: Option<u64>,
 }
 
 impl Function {

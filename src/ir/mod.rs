@@ -9,6 +9,6 @@ mod lower;
 
 pub use features::{features, leaves_cache};
 pub use insn::{
-    Cond, Function, Gp, Insn, Item, Label, Mem, Part, RepOp, Vec, VecEncoding, VecMove, Width,
+    Cond, Function, Gp, Insn, Item, Label, Mem, Part, RepOp, Vec, VecEncoding, VecMove, Width, X87,
 };
-pub use lower::{LowerError, lower};
+pub use lower::lower;

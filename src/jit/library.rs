@@ -66,6 +66,7 @@ pub fn libc_entry(op: Op) -> Result<Entry, JitError> {
     let (name, abi) = match op {
         Op::Copy => (c"memcpy", Abi::Copy),
         Op::Zero => (c"memset", Abi::Memset),
+        Op::Read | Op::Write => return Err(JitError::NoLibc { op }),
     };
     match lookup(name) {
         Some(address) => Ok(Entry { addr: address as usize, abi }),
@@ -82,7 +83,11 @@ pub fn libc_name(op: Op) -> Option<String> {
     let version: extern "C" fn() -> *const c_char = unsafe { std::mem::transmute(version) };
     // SAFETY: the text is constant and ends with a zero byte.
     let version = unsafe { CStr::from_ptr(version()) }.to_str().ok()?;
-    let function = if op == Op::Copy { "memcpy" } else { "memset" };
+    let function = match op {
+        Op::Copy => "memcpy",
+        Op::Zero => "memset",
+        Op::Read | Op::Write => return None,
+    };
     Some(format!("glibc {version} {function}"))
 }
 

@@ -32,6 +32,12 @@ pub enum JitError {
         /// The function.
         symbol: &'static str,
     },
+    /// The C library has no function that does the op.
+    #[error("the C library has no function that does a {op} and nothing else")]
+    NoLibc {
+        /// The op.
+        op: crate::subject::Op,
+    },
     /// There is no such file.
     #[error("there is no file `{path}`; give the path of a shared object, as in ./mine.so:name")]
     NoFile {

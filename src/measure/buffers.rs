@@ -63,7 +63,7 @@ impl Rig {
             .map_err(|_| MeasureError::NoState("larger than the address space".into()))?;
         // One page more than the layouts' moves need: the distance moves dst within a page.
         let bytes = bytes + (SPARE_PAGES + 2) * PAGE;
-        let maps = if cell.op == Op::Copy { 2 } else { 1 };
+        let maps = if cell.op.copies() { 2 } else { 1 };
         fits_memory(bytes as u64 * maps)?;
         if cell.mix.is_some() && u32::try_from(bytes).is_err() {
             return Err(MeasureError::NoState("larger than calls of a mix can be told of".into()));
@@ -75,7 +75,7 @@ impl Rig {
             Op::Copy => Some(map(bytes, cell.pages, shared, |i| {
                 (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)
             })?),
-            Op::Zero => None,
+            Op::Zero | Op::Read | Op::Write => None,
         };
         let (dst_start, src_start) = (dst.as_ptr() as usize, 0);
         let order = (0, draw::visit_order(0, ring.pairs as usize));

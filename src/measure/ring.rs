@@ -76,13 +76,13 @@ impl Ring {
         })?;
         let offset = match cell.op {
             Op::Copy => cell.placement.dst.max(cell.placement.src),
-            Op::Zero => cell.placement.dst,
+            Op::Zero | Op::Read | Op::Write => cell.placement.dst,
         };
         let drawn = if cell.mix.is_some() { DRAWN_OFFSET } else { 0 };
         let stride = (cell.size + u64::from(offset) + drawn).next_multiple_of(64);
         let pair = match cell.op {
             Op::Copy => stride * 2,
-            Op::Zero => stride,
+            Op::Zero | Op::Read | Op::Write => stride,
         };
         let pairs = match level {
             Level::L1 => {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::register::{general, vector};
 use crate::encode::nop_bytes;
-use crate::ir::{Cond, Gp, Insn, Mem, RepOp, Vec, VecEncoding, VecMove, Width};
+use crate::ir::{Cond, Gp, Insn, Mem, RepOp, Vec, VecEncoding, VecMove, Width, X87};
 use crate::subject::Hint;
 
 /// An instruction as one line for the assembler. Labels are named `prefix` and then their
@@ -41,6 +41,43 @@ pub fn att(insn: &Insn, prefix: &str) -> String {
         Insn::MmxStore { mem, src } => two("movq", format!("%mm{src}"), memory(mem)),
         Insn::MmxStoreNt { mem, src } => two("movntq", format!("%mm{src}"), memory(mem)),
         Insn::MmxZero { dst } => two("pxor", format!("%mm{dst}"), format!("%mm{dst}")),
+        Insn::X87Load { kind: X87::Real, mem } => format!("fldl {}", memory(mem)),
+        Insn::X87Load { kind: X87::Integer, mem } => format!("fildq {}", memory(mem)),
+        Insn::X87Store { kind: X87::Real, mem } => format!("fstpl {}", memory(mem)),
+        Insn::X87Store { kind: X87::Integer, mem } => format!("fistpq {}", memory(mem)),
+        Insn::X87Keep { mem } => format!("fstl {}", memory(mem)),
+        Insn::X87Zero => "fldz".into(),
+        Insn::X87Pop => "fstp %st(0)".into(),
+        Insn::TileConfig { mem } => format!("ldtilecfg {}", memory(mem)),
+        Insn::TileRelease => "tilerelease".into(),
+        Insn::TileZero { tile } => format!("tilezero %tmm{tile}"),
+        Insn::TileLoad { tile, mem } => two("tileloadd", memory(mem), format!("%tmm{tile}")),
+        Insn::TileStore { mem, tile } => two("tilestored", format!("%tmm{tile}"), memory(mem)),
+        Insn::LineMove { to, mem } => two("movdir64b", memory(mem), gp(to, Width::B8)),
+        Insn::LineZero => "clzero".into(),
+        Insn::VecOnes { dst } => {
+            let r = vec(dst);
+            match dst.encoding {
+                VecEncoding::Sse => two("pcmpeqd", r.clone(), r),
+                VecEncoding::Vex => format!("vpcmpeqd {r}, {r}, {r}"),
+                VecEncoding::Evex => format!("vpternlogd $255, {r}, {r}, {r}"),
+            }
+        }
+        Insn::MaskFrom { mask, src } => two("kmovq", gp(src, Width::B8), format!("%k{mask}")),
+        Insn::MaskLoad { dst, mem, mask } => {
+            two("vmovdqu8", memory(mem), format!("{}{{%k{mask}}}{{z}}", vec(dst)))
+        }
+        Insn::MaskStore { mem, src, mask } => {
+            two("vmovdqu8", vec(src), format!("{}{{%k{mask}}}", memory(mem)))
+        }
+        Insn::Bzhi { dst, src, index } => {
+            let [index, src, dst] = [index, src, dst].map(|r| gp(r, Width::B8));
+            format!("bzhi {index}, {src}, {dst}")
+        }
+        Insn::Push { src } => format!("pushq {}", gp(src, Width::B8)),
+        Insn::Leave => "leave".into(),
+        Insn::MovImm { dst, imm } => two("movl", format!("${imm}"), gp(dst, Width::B4)),
+        Insn::Ones { dst } => immediate("orq", -1, dst),
         Insn::VecLoad { dst, mem, kind } => two(vec_move(dst, kind), memory(mem), vec(dst)),
         Insn::VecStore { mem, src, kind } => two(vec_move(src, kind), vec(src), memory(mem)),
         Insn::VecZero { dst } => {

@@ -15,6 +15,8 @@ pub(super) const fn general(register: Gp, width: Width) -> &'static str {
         Gp::Rcx => ["cl", "cx", "ecx", "rcx"],
         Gp::Rdx => ["dl", "dx", "edx", "rdx"],
         Gp::Rbx => ["bl", "bx", "ebx", "rbx"],
+        Gp::Rsp => ["spl", "sp", "esp", "rsp"],
+        Gp::Rbp => ["bpl", "bp", "ebp", "rbp"],
         Gp::Rsi => ["sil", "si", "esi", "rsi"],
         Gp::Rdi => ["dil", "di", "edi", "rdi"],
         Gp::R8 => ["r8b", "r8w", "r8d", "r8"],

@@ -38,7 +38,8 @@ impl Facts {
         let widest = [(Feature::Avx512f, 64), (Feature::Avx, 32), (Feature::Sse2, 16)];
         let widest = widest.iter().find(|(f, _)| host.usable.contains(*f)).map_or(8, |w| w.1);
         let port = match op {
-            Op::Zero => host.store_limit(widest),
+            Op::Zero | Op::Write => host.store_limit(widest),
+            Op::Read => host.load_limit(widest),
             Op::Copy => host.copy_limit(widest),
         };
         Facts {

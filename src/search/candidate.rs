@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::encode::{CompileError, Encoder};
 use crate::ir::{Function, lower};
-use crate::subject::{Store, Variant};
+use crate::subject::Variant;
 use crate::trial::Body;
 
 /// A variant with its code, ready to be sent to a worker.
@@ -21,7 +21,7 @@ pub struct Candidate {
 impl Candidate {
     /// Whether its main loop stores past the caches.
     pub fn non_temporal(&self) -> bool {
-        self.variant.store == Store::Nt
+        self.variant.leaves_cache()
     }
 
     /// Compiles one variant.
@@ -80,6 +80,11 @@ pub(super) fn axes_apart(a: &Variant, b: &Variant) -> u32 {
         // The head follows the store: moving both is one step.
         a.head != b.head && a.store == b.store,
         a.tail != b.tail,
+        a.touch != b.touch,
+        a.bounce != b.bounce,
+        a.streams != b.streams,
+        a.direction != b.direction,
+        a.fixed != b.fixed,
     ]
     .into_iter()
     .map(u32::from)

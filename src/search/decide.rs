@@ -10,7 +10,7 @@ use super::panel::Panel;
 use super::plan::band;
 use crate::space::features_of;
 use crate::stats::{Interval, Regret, Verdict, holm_rejects, least_regret};
-use crate::subject::{Cell, Class, Store, Subject, Variant};
+use crate::subject::{Cell, Class, Subject, Variant};
 use crate::trial::Role;
 
 /// Chance of one false "slower" among all rivals of a cell.
@@ -98,7 +98,7 @@ pub(super) fn standings(
                 ratio_to_best: ratio.estimate,
                 ratio_ci: ratio.ends(),
                 verdict,
-                non_temporal: candidate.variant.store == Store::Nt,
+                non_temporal: candidate.variant.leaves_cache(),
             }
         })
         .collect()

@@ -167,6 +167,10 @@ impl SearchFile {
     pub fn parse(source: &Source<'_>, beside: &Path) -> Result<SearchFile, FileError> {
         let wire: Wire = source.parse()?;
         let ops = source.ops(&wire.ops)?;
+        if let Some(op) = ops.iter().find(|op| !op.is_tuned()) {
+            let why = format!("{op} is a bandwidth row, not searched; write copy or zero");
+            return Err(source.value(&wire.ops.span(), "ops", why));
+        }
         let states = wire.states.as_ref().map(|s| states(source, s, &ops)).transpose()?;
         let drives = wire.drives.as_ref().map(|d| drives(source, d)).transpose()?;
         let sizes = wire.sizes.as_ref().map(|s| sizes(source, s)).transpose()?;
@@ -214,6 +218,7 @@ fn regions(
             .unwrap_or(&all_families)
             .iter()
             .map(|family| family.axes.narrow(&common).narrow(&narrowing))
+            .map(|axes| axes.straight(&[&common, &narrowing]))
             .collect();
         let axes: Vec<Axes> = spans.iter().filter(|a| a.empty_axes().is_empty()).cloned().collect();
         points += axes.iter().map(Axes::product).sum::<u64>();

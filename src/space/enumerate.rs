@@ -105,7 +105,8 @@ impl Space {
     }
 }
 
-/// The points of one region. The tail changes fastest, the op slowest.
+/// The points of one region. The fixed size changes fastest, the op
+/// slowest.
 #[derive(Clone, Debug)]
 pub struct Points<'a> {
     axes: &'a Axes,
@@ -115,7 +116,7 @@ pub struct Points<'a> {
 }
 
 impl<'a> Points<'a> {
-    const AXES: usize = 11;
+    const AXES: usize = 16;
 
     /// From the first point of a region.
     pub fn new(axes: &'a Axes) -> Points<'a> {
@@ -140,6 +141,11 @@ impl<'a> Points<'a> {
             a.aligns.len(),
             a.heads.len(),
             a.tails.len(),
+            a.touches.len(),
+            a.bounces.len(),
+            a.streams.len(),
+            a.directions.len(),
+            a.fixed.len(),
         ]
     }
 }
@@ -150,7 +156,9 @@ impl Iterator for Points<'_> {
     fn next(&mut self) -> Option<Variant> {
         let at = self.at?;
         let a = self.axes;
-        let [op, class, encoding, store, prefetch, unroll, order, count, align, head, tail] = at;
+        let [op, class, encoding, store, prefetch, unroll, order, count, align, head, tail, ..] =
+            at;
+        let [.., touch, bounce, streams, direction, fixed] = at;
         let v = Variant {
             op: a.ops[op],
             class: a.classes[class],
@@ -163,6 +171,11 @@ impl Iterator for Points<'_> {
             align: a.aligns[align],
             head: a.heads[head],
             tail: a.tails[tail],
+            touch: a.touches[touch],
+            bounce: a.bounces[bounce],
+            streams: a.streams[streams],
+            direction: a.directions[direction],
+            fixed: a.fixed[fixed],
         };
         let lengths = self.lengths();
         let mut next = at;

@@ -1,7 +1,7 @@
 //! How an illegal variant can be made legal.
 
 use super::constraints::{Rule, check, check_all};
-use crate::subject::{Head, Prefetch, Variant};
+use crate::subject::{Direction, Head, Prefetch, Streams, Touch, Variant};
 use crate::template::{Axes, AxisValue};
 
 /// Why a variant is illegal, and the nearest legal one.
@@ -83,6 +83,11 @@ fn changes(v: &Variant, axes: &Axes) -> Vec<Variant> {
     all.push(Variant { prefetch: None, ..v });
     all.extend(axes.stores.iter().map(|&store| Variant { store, ..v }));
     all.extend(axes.counts.iter().map(|&count| Variant { count, ..v }));
+    all.push(Variant { touch: Touch::None, ..v });
+    all.push(Variant { bounce: None, ..v });
+    all.push(Variant { streams: Streams::One, ..v });
+    all.push(Variant { direction: Direction::Forward, ..v });
+    all.push(Variant { fixed: None, ..v });
     let mut aligns = axes.aligns.clone();
     aligns.sort_by_key(|a| (a.modulus.abs_diff(v.align.modulus), a.skew.abs_diff(v.align.skew)));
     all.extend(aligns.into_iter().map(|align| Variant { align, ..v }));

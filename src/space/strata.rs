@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rand::Rng;
 use rand::seq::SliceRandom;
 
-use crate::subject::{Class, Encoding, Store, Variant};
+use crate::subject::{Class, Direction, Encoding, Store, Touch, Variant};
 use crate::units::words;
 
 words! {
@@ -35,6 +35,9 @@ pub struct Stratum {
     pub unrolled: Unrolled,
     /// Whether there is a prefetch.
     pub prefetch: bool,
+    /// Whether it takes a detour: reads more than it must, goes through a block, walks several
+    /// pages or goes backwards.
+    pub detour: bool,
 }
 
 /// The stratum of a variant.
@@ -51,6 +54,7 @@ pub fn strata(v: &Variant) -> Stratum {
         encoding: v.encoding,
         unrolled,
         prefetch: v.prefetch.is_some(),
+        detour: v.is_nest() || v.touch != Touch::None || v.direction != Direction::Forward,
     }
 }
 

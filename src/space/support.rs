@@ -1,7 +1,7 @@
 //! What a host must have for a variant.
 
 use crate::host::{Feature, FeatureSet};
-use crate::subject::{Class, Encoding, Hint, Order, Store, Variant};
+use crate::subject::{Class, Encoding, Hint, Op, Order, Store, Tail, Variant};
 
 /// The host lacks what a variant needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -22,7 +22,14 @@ impl std::error::Error for Unsupported {}
 /// The features that the variant's code needs beyond the general instructions of x86-64.
 pub fn features_of(v: &Variant) -> FeatureSet {
     let mut needs = match (v.class, v.encoding) {
-        (Class::Mmx, _) => FeatureSet::EMPTY.with(Feature::Mmx),
+        // The x87 loops empty the stack with MMX's emms before they begin.
+        (Class::Mmx | Class::X87 | Class::X87i, _) => FeatureSet::EMPTY.with(Feature::Mmx),
+        // Small sizes and tails use vector registers that come with these.
+        (Class::Tmm, _) => {
+            FeatureSet::EMPTY.with(Feature::AmxTile).with(Feature::Avx512f).with(Feature::Avx512vl)
+        }
+        (Class::M64b, _) => FeatureSet::EMPTY.with(Feature::Movdir64b).with(Feature::Sse),
+        (Class::Clzero, _) => FeatureSet::EMPTY.with(Feature::Clzero).with(Feature::Sse),
         (Class::Xmm, Encoding::Legacy) => FeatureSet::EMPTY.with(Feature::Sse),
         (_, Encoding::Vex) => FeatureSet::EMPTY.with(Feature::Avx),
         // Small sizes and tails of zmm use its 16- and 32-byte forms, in the same encoding.
@@ -32,10 +39,21 @@ pub fn features_of(v: &Variant) -> FeatureSet {
     // A batch of 32 reaches down to registers 0-15, whose upper halves vzeroupper cleans.
     if v.encoding == Encoding::Evex
         && v.class != Class::Xmm
-        && v.order == Order::Batch
+        && v.order != Order::Pair
         && v.unroll > 16
     {
         needs = needs.with(Feature::Avx);
+    }
+    if v.op == Op::Write {
+        // All bits are set by integer instructions.
+        match (v.class, v.encoding) {
+            (Class::Xmm, Encoding::Legacy) => needs = needs.with(Feature::Sse2),
+            (Class::Ymm, Encoding::Vex) => needs = needs.with(Feature::Avx2),
+            _ => {}
+        }
+    }
+    if v.tail == Tail::Mask {
+        needs = needs.with(Feature::Avx512bw).with(Feature::Bmi2);
     }
     if v.store == Store::Nt {
         needs = needs.with(Feature::Sse);

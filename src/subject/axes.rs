@@ -12,6 +12,34 @@ words! {
         Copy = "copy",
         /// `void *f(void *dst, size_t n)`
         Zero = "zero",
+        /// `void *f(const void *src, size_t n)`: loads every byte and keeps none. A bandwidth
+        /// row, not a loop to be tuned.
+        Read = "read",
+        /// `void *f(void *dst, size_t n)`: stores 0xff to every byte. A bandwidth row as well.
+        Write = "write",
+    }
+}
+
+impl Op {
+    /// The ops that a C library has functions for, and that are searched and exported.
+    pub const TUNED: &'static [Op] = &[Op::Copy, Op::Zero];
+
+    /// Byte that an op without a source stores everywhere.
+    pub const WRITTEN: u8 = 0xff;
+
+    /// Whether it is searched and exported.
+    pub const fn is_tuned(self) -> bool {
+        matches!(self, Op::Copy | Op::Zero)
+    }
+
+    /// Whether it has a source and a destination.
+    pub const fn copies(self) -> bool {
+        matches!(self, Op::Copy)
+    }
+
+    /// Whether it stores anything.
+    pub const fn stores(self) -> bool {
+        !matches!(self, Op::Read)
     }
 }
 
@@ -22,6 +50,11 @@ words! {
         R32 = "r32",
         /// 8-byte general registers.
         R64 = "r64",
+        /// 8-byte x87 loads and stores as numbers of double precision (`fld`, `fstp`; a zero is
+        /// `fldz`, `fst`). Quietens signalling NaNs, so that a copy is not exact.
+        X87 = "x87",
+        /// 8-byte x87 loads and stores as integers (`fild`, `fistp`): exact for every bit.
+        X87i = "x87i",
         /// 8-byte MMX registers; `emms` on the way out.
         Mmx = "mmx",
         /// 16-byte vector registers.
@@ -30,12 +63,18 @@ words! {
         Ymm = "ymm",
         /// 64-byte vector registers.
         Zmm = "zmm",
+        /// AMX tiles of 16 rows of 64 bytes.
+        Tmm = "tmm",
         /// `rep movsb` / `rep stosb`.
         Rep8 = "rep8",
         /// `rep movsl` / `rep stosl`.
         Rep32 = "rep32",
         /// `rep movsq` / `rep stosq`.
         Rep64 = "rep64",
+        /// `movdir64b`: a line from memory to memory, past the caches; `sfence` on the way out.
+        M64b = "m64b",
+        /// `clzero` (AMD): zeroes a line without reading it; `sfence` on the way out.
+        Clzero = "clzero",
     }
 }
 
@@ -45,11 +84,27 @@ impl Class {
         match self {
             Class::Rep8 => 1,
             Class::R32 | Class::Rep32 => 4,
-            Class::R64 | Class::Mmx | Class::Rep64 => 8,
+            Class::R64 | Class::X87 | Class::X87i | Class::Mmx | Class::Rep64 => 8,
             Class::Xmm => 16,
             Class::Ymm => 32,
-            Class::Zmm => 64,
+            Class::Zmm | Class::M64b | Class::Clzero => 64,
+            Class::Tmm => 1024,
         }
+    }
+
+    /// Whether the x87 stack holds the data.
+    pub const fn is_x87(self) -> bool {
+        matches!(self, Class::X87 | Class::X87i)
+    }
+
+    /// Whether each step moves a whole line whose destination must be aligned, past the caches.
+    pub const fn is_line(self) -> bool {
+        matches!(self, Class::M64b | Class::Clzero)
+    }
+
+    /// Whether the loop uses general registers only, as a kernel's code must.
+    pub const fn is_general(self) -> bool {
+        matches!(self, Class::R32 | Class::R64) || self.is_rep()
     }
 
     /// Whether the main loop is one string instruction.
@@ -92,6 +147,8 @@ words! {
         Pair = "pair",
         /// All loads, then all stores: one register for each.
         Batch = "batch",
+        /// All loads, then all stores in reverse, as a stack of registers gives them back.
+        Reverse = "reverse",
     }
 }
 
@@ -171,8 +228,74 @@ words! {
         Bytes = "tail-bytes",
         /// `rep movsb` / `rep stosb`.
         Rep = "tail-rep",
+        /// One masked EVEX move, which leaves bytes outside alone; also for sizes below a
+        /// register's width.
+        Mask = "tail-mask",
     }
 }
+
+words! {
+    /// What the loop reads besides what it must.
+    Touch {
+        /// Nothing.
+        None = "none",
+        /// Each line of the destination, before it is written.
+        Rbw = "rbw",
+        /// Nothing: nops as long as the reads of `rbw`, which separate what reading does from
+        /// what its bytes do.
+        Placebo = "placebo",
+        /// The source, a block of [`Touch::SOURCE_BLOCK`] bytes before it is copied.
+        SrcBlock = "src-block",
+    }
+}
+
+impl Touch {
+    /// Bytes of the source that are read ahead at a time: 28 lines, as the kernels of the
+    /// 1990s had it.
+    pub const SOURCE_BLOCK: u32 = 1792;
+}
+
+words! {
+    /// From which end the loop goes.
+    Direction {
+        /// From the first byte up.
+        Forward = "fwd",
+        /// From the last byte down.
+        Backward = "bwd",
+    }
+}
+
+words! {
+    /// How many pages the loop walks side by side.
+    Streams {
+        /// One after another.
+        One = "s1",
+        /// Two.
+        Two = "s2",
+        /// Four.
+        Four = "s4",
+    }
+}
+
+impl Streams {
+    /// How many they are.
+    pub const fn count(self) -> u32 {
+        match self {
+            Streams::One => 1,
+            Streams::Two => 2,
+            Streams::Four => 4,
+        }
+    }
+}
+
+/// Bytes of the block on the stack, held in the first-level cache, that a copy may go through.
+pub const BOUNCES: &[u16] = &[1024, 2048, 4096, 8192, 16384];
+
+/// Bytes of the pages that are walked side by side.
+pub const STREAM_PAGE: u32 = 4096;
+
+/// The largest fixed size, bytes: what the immediate of an instruction holds.
+pub const LARGEST_FIXED: u32 = 1 << 30;
 
 /// Numbers of registers an iteration of the main loop may move.
 pub const UNROLLS: &[u8] = &[1, 2, 3, 4, 6, 8, 12, 16, 32];
@@ -214,7 +337,7 @@ impl Prefetch {
     pub const fn default_side(op: Op) -> Side {
         match op {
             Op::Copy => Side::Src,
-            Op::Zero => Side::Dst,
+            Op::Zero | Op::Read | Op::Write => Side::Dst,
         }
     }
 }

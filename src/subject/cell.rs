@@ -154,10 +154,7 @@ impl Cell {
 
     /// Bytes the largest call touches: the destination, and the source where there is one.
     pub const fn footprint(&self) -> u64 {
-        match self.op {
-            Op::Copy => self.size * 2,
-            Op::Zero => self.size,
-        }
+        if self.op.copies() { self.size * 2 } else { self.size }
     }
 }
 

@@ -4,7 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::axes::{
-    Align, Class, Count, Encoding, Head, Hint, Op, Order, Prefetch, Side, Store, Tail, UNROLLS,
+    Align, BOUNCES, Class, Count, Direction, Encoding, Head, Hint, LARGEST_FIXED, Op, Order,
+    Prefetch, Side, Store, Streams, Tail, Touch, UNROLLS,
 };
 use super::variant::Variant;
 use crate::units::{near, offer};
@@ -55,6 +56,10 @@ fn vocabulary() -> impl Iterator<Item = String> {
     words.extend(Hint::ALL.iter().map(|h| format!("pf-{h}@256")));
     words.extend(Head::ALL.iter().map(|h| h.word().to_string()));
     words.extend(Tail::ALL.iter().map(|t| t.word().to_string()));
+    words.extend(Touch::ALL.iter().skip(1).map(|t| t.word().to_string()));
+    words.extend(BOUNCES.iter().map(|b| format!("bounce{b}")));
+    words.extend(Streams::ALL.iter().map(|s| s.word().to_string()));
+    words.extend(["reverse", "bwd", "fwd", "n4096"].map(String::from));
     words.into_iter()
 }
 
@@ -78,9 +83,14 @@ struct Named {
     align: Option<Align>,
     store: Option<Store>,
     prefetch: Option<Prefetch>,
+    touch: Option<Touch>,
     count: Option<Count>,
     head: Option<Head>,
     tail: Option<Tail>,
+    bounce: Option<u16>,
+    streams: Option<Streams>,
+    direction: Option<Direction>,
+    fixed: Option<u32>,
 }
 
 impl Named {
@@ -95,6 +105,15 @@ impl Named {
         if let Some(number) = numbered(token, 'a') {
             return set(&mut self.align, align(id, token, number)?, twice("loop alignment"));
         }
+        if let Some(v) = Streams::from_word(token) {
+            return set(&mut self.streams, v, twice("pages side by side"));
+        }
+        if let Some(number) = numbered(token, 'n') {
+            return set(&mut self.fixed, fixed(id, token, number)?, twice("fixed size"));
+        }
+        if let Some(number) = token.strip_prefix("bounce") {
+            return set(&mut self.bounce, bounce(id, token, number)?, twice("bounce block"));
+        }
         if let Some(rest) = token.strip_prefix("pf-") {
             return set(&mut self.prefetch, prefetch(id, op, token, rest)?, twice("prefetch"));
         }
@@ -106,6 +125,12 @@ impl Named {
         }
         if let Some(v) = Store::from_word(token) {
             return set(&mut self.store, v, twice("store"));
+        }
+        if let Some(v) = Touch::from_word(token).filter(|t| *t != Touch::None) {
+            return set(&mut self.touch, v, twice("extra read"));
+        }
+        if let Some(v) = Direction::from_word(token) {
+            return set(&mut self.direction, v, twice("direction"));
         }
         if let Some(v) = Count::from_word(token) {
             return set(&mut self.count, v, twice("loop count"));
@@ -126,13 +151,33 @@ fn value(id: &str, token: &str, why: impl Into<String>) -> IdError {
 }
 
 fn unroll(id: &str, token: &str, number: &str) -> Result<u8, IdError> {
-    plain_number(number)
-        .and_then(|n| u8::try_from(n).ok())
-        .filter(|n| UNROLLS.contains(n))
-        .ok_or_else(|| {
-            let legal: Vec<_> = UNROLLS.iter().map(|u| format!("u{u}")).collect();
-            value(id, token, format!("unroll factors are {}", legal.join(" ")))
-        })
+    listed((id, token, number), UNROLLS, "unroll factors", "u")
+}
+
+/// A number out of a list of legal ones.
+fn listed<T: Copy + TryFrom<u32> + PartialEq + fmt::Display>(
+    (id, token, number): (&str, &str, &str),
+    legal: &[T],
+    what: &str,
+    prefix: &str,
+) -> Result<T, IdError> {
+    let read = plain_number(number).and_then(|n| T::try_from(n).ok());
+    read.filter(|n| legal.contains(n)).ok_or_else(|| {
+        let legal: Vec<_> = legal.iter().map(|n| format!("{prefix}{n}")).collect();
+        value(id, token, format!("{what} are {}", legal.join(" ")))
+    })
+}
+
+fn bounce(id: &str, token: &str, number: &str) -> Result<u16, IdError> {
+    listed((id, token, number), BOUNCES, "bounce blocks", "bounce")
+}
+
+fn fixed(id: &str, token: &str, number: &str) -> Result<u32, IdError> {
+    plain_number(number).filter(|n| (1..=LARGEST_FIXED).contains(n)).ok_or_else(|| {
+        let why =
+            format!("a fixed size is a number of bytes from 1 to {LARGEST_FIXED}, as in n4096");
+        value(id, token, why)
+    })
 }
 
 fn align(id: &str, token: &str, number: &str) -> Result<Align, IdError> {
@@ -214,10 +259,16 @@ impl FromStr for Variant {
             align: named.align.unwrap_or(plain.align),
             store,
             prefetch: named.prefetch,
+            touch: named.touch.unwrap_or(plain.touch),
             count: named.count.unwrap_or(plain.count),
             head: named.head.unwrap_or(Variant::default_head(store, class)),
             tail: named.tail.unwrap_or(plain.tail),
-            ..plain
+            bounce: named.bounce,
+            streams: named.streams.unwrap_or(plain.streams),
+            direction: named.direction.unwrap_or(plain.direction),
+            fixed: named.fixed,
+            op,
+            class,
         })
     }
 }
@@ -254,6 +305,9 @@ impl fmt::Display for Variant {
             }
             push(&token);
         }
+        if self.touch != Touch::None {
+            push(self.touch.word());
+        }
         if self.count != Count::Cmp {
             push(self.count.word());
         }
@@ -262,6 +316,18 @@ impl fmt::Display for Variant {
         }
         if self.tail != Variant::default_tail(self.class) {
             push(self.tail.word());
+        }
+        if let Some(bytes) = self.bounce {
+            push(&format!("bounce{bytes}"));
+        }
+        if self.streams != Streams::One {
+            push(self.streams.word());
+        }
+        if self.direction != Direction::Forward {
+            push(self.direction.word());
+        }
+        if let Some(size) = self.fixed {
+            push(&format!("n{size}"));
         }
         f.pad(&id)
     }
@@ -280,6 +346,10 @@ mod tests {
         let v: Variant = "copy/ymm/head-dst/nt/a64+32/u8/pair/cmp/pf-t0@256-src".parse().unwrap();
         assert_eq!(v.to_string(), "copy/ymm/u8/a64+32/nt/pf-t0@256");
         assert_eq!(v.head, Head::Dst);
+        let v: Variant = "zero/clzero/n4096/fwd/s1/u2".parse().unwrap();
+        assert_eq!(v.to_string(), "zero/clzero/u2/n4096");
+        let id = "copy/x87i/u8/reverse/rbw/tail-bytes/bounce1024/s2/bwd/n64";
+        assert_eq!(id.parse::<Variant>().unwrap().to_string(), id);
     }
 
     #[test]
@@ -296,6 +366,12 @@ mod tests {
         assert!(message("zero/").contains("names no class"));
         assert!(message("zero/xmm/").contains("``"));
         assert!(message("zero/xmm/legacy").contains("no token"));
+        assert!(message("zero/xmm/none").contains("no token"));
+        assert!(message("zero/xmm/n0").contains("from 1 to"));
+        assert!(message("zero/xmm/s3").contains("did you mean s"));
+        assert!(message("copy/r32/bounce").contains("bounce1024"));
+        assert!(message("copy/r32/rbw/placebo").contains("second time"));
+        assert!(message("copy/r32/rbx").contains("did you mean rbw"));
     }
 
     #[test]

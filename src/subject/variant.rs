@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::axes::{Align, Class, Count, Encoding, Head, Op, Order, Prefetch, Store, Tail};
+use super::axes::{
+    Align, Class, Count, Direction, Encoding, Head, Op, Order, Prefetch, Store, Streams, Tail,
+    Touch,
+};
 
 /// One point of the axes: a complete function, once lowered. Equality is equality of every
 /// axis value. Whether the point is legal is for `space` to say.
@@ -24,12 +27,22 @@ pub struct Variant {
     pub store: Store,
     /// Software prefetch.
     pub prefetch: Option<Prefetch>,
+    /// What is read besides.
+    pub touch: Touch,
     /// Loop count.
     pub count: Count,
     /// Alignment before the loop.
     pub head: Head,
     /// Bytes after the loop.
     pub tail: Tail,
+    /// Bytes of the block that the copy goes through; `None`: straight.
+    pub bounce: Option<u16>,
+    /// Pages walked side by side.
+    pub streams: Streams,
+    /// From which end.
+    pub direction: Direction,
+    /// The one size that the function is for, bytes; `None`: any.
+    pub fixed: Option<u32>,
 }
 
 impl Variant {
@@ -44,9 +57,14 @@ impl Variant {
             align: Align::NATURAL,
             store: Store::Plain,
             prefetch: None,
+            touch: Touch::None,
             count: Count::Cmp,
-            head: Head::None,
+            head: Variant::default_head(Store::Plain, class),
             tail: Variant::default_tail(class),
+            bounce: None,
+            streams: Streams::One,
+            direction: Direction::Forward,
+            fixed: None,
         }
     }
 
@@ -54,6 +72,7 @@ impl Variant {
     /// aligned, else none.
     pub const fn default_head(store: Store, class: Class) -> Head {
         match store {
+            Store::Plain if class.is_line() => Head::Dst,
             Store::Plain => Head::None,
             Store::Aligned => Head::Dst,
             // General-register non-temporal stores need no alignment, but partial lines cost
@@ -74,13 +93,29 @@ impl Variant {
     }
 
     /// Bytes before the main loop that the head may take, which is also what it aligns to:
-    /// the register's width; the 64-byte line for non-temporal stores (so that each
-    /// write-combining buffer fills whole) and for string instructions.
+    /// the register's width, at most a 64-byte line; the line for non-temporal stores (so that
+    /// each write-combining buffer fills whole) and for string instructions.
     pub const fn head_span(&self) -> u32 {
-        match (self.head, self.store, self.class.is_rep()) {
-            (Head::None, _, _) => 0,
-            (_, Store::Nt, _) | (_, _, true) => 64,
-            (_, _, false) => self.class.width(),
+        let width = self.class.width();
+        match (self.head, self.store) {
+            (Head::None, _) => 0,
+            _ if self.leaves_cache() || self.class.is_rep() || width > 64 => 64,
+            _ => width,
         }
+    }
+
+    /// Whether the main loop's stores go past the caches, and are fenced.
+    pub const fn leaves_cache(&self) -> bool {
+        matches!(self.store, Store::Nt) || self.class.is_line()
+    }
+
+    /// Whether the loop copies every bit: x87 numbers are quietened on the way through.
+    pub const fn is_exact(&self) -> bool {
+        !(matches!(self.op, Op::Copy) && matches!(self.class, Class::X87))
+    }
+
+    /// Whether the loop runs in parts, each with something before it.
+    pub const fn is_nest(&self) -> bool {
+        self.bounce.is_some() || self.streams.count() > 1 || matches!(self.touch, Touch::SrcBlock)
     }
 }

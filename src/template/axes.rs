@@ -6,7 +6,8 @@ use toml::Spanned;
 use super::file::{FileError, Source};
 use super::value::AxisValue;
 use crate::subject::{
-    Align, Class, Count, Encoding, Head, Hint, Op, Order, Prefetch, Side, Store, Tail, Variant,
+    Align, Class, Count, Direction, Encoding, Head, Hint, Op, Order, Prefetch, Side, Store,
+    Streams, Tail, Touch, Variant,
 };
 
 /// A value as a file writes it: a word or a number.
@@ -84,7 +85,7 @@ macro_rules! axes {
             pub fn narrow(&self, by: &Narrowing) -> Axes {
                 Axes {
                     ops: kept(&self.ops, by.ops.as_deref()),
-                    $($field: kept(&self.$field, by.$field.as_deref())),+
+                    $($field: <$value>::kept(&self.$field, by.$field.as_deref())),+
                 }
             }
 
@@ -136,12 +137,46 @@ axes! {
     distances: u16 = "distance",
     /// Pointers that the prefetch runs ahead of.
     sides: Side = "side",
+    /// What is read besides.
+    touches: Touch = "touch",
     /// Loop counts.
     counts: Count = "count",
     /// Alignments before the loop.
     heads: Head = "head",
     /// Ways of the last bytes.
     tails: Tail = "tail",
+    /// Blocks that a copy goes through, bytes; `None` for straight.
+    bounces: Option<u16> = "bounce",
+    /// Pages walked side by side.
+    streams: Streams = "streams",
+    /// Directions.
+    directions: Direction = "direction",
+    /// Fixed sizes, bytes; `None` for any size.
+    fixed: Option<u32> = "fixed",
+}
+
+impl Axes {
+    /// The same, with the axes that few loops want at their default where neither the lists
+    /// nor `named` say anything of them: a file that speaks of unroll factors does not mean
+    /// every detour as well.
+    #[must_use]
+    pub fn straight(self, named: &[&Narrowing]) -> Axes {
+        fn settle<T: PartialEq>(values: Vec<T>, named: bool, default: T) -> Vec<T> {
+            if named || !values.contains(&default) { values } else { vec![default] }
+        }
+        let says = |of: fn(&Narrowing) -> bool| named.iter().any(|n| of(n));
+        Axes {
+            touches: settle(self.touches, says(|n| n.touches.is_some()), Touch::None),
+            bounces: settle(self.bounces, says(|n| n.bounces.is_some()), None),
+            streams: settle(self.streams, says(|n| n.streams.is_some()), Streams::One),
+            directions: settle(
+                self.directions,
+                says(|n| n.directions.is_some()),
+                Direction::Forward,
+            ),
+            ..self
+        }
+    }
 }
 
 impl Axes {
@@ -184,6 +219,11 @@ impl Axes {
             self.counts.len(),
             self.heads.len(),
             self.tails.len(),
+            self.touches.len(),
+            self.bounces.len(),
+            self.streams.len(),
+            self.directions.len(),
+            self.fixed.len(),
         ]
         .iter()
         .fold(1, |product, len| product * *len as u64)
@@ -201,6 +241,11 @@ impl Axes {
             && self.counts.contains(&v.count)
             && self.orders.contains(&v.order)
             && self.unrolls.contains(&v.unroll)
+            && self.touches.contains(&v.touch)
+            && self.bounces.contains(&v.bounce)
+            && self.streams.contains(&v.streams)
+            && self.directions.contains(&v.direction)
+            && self.fixed.contains(&v.fixed)
             && match v.prefetch {
                 None => self.hints.contains(&None),
                 Some(p) => {
@@ -212,7 +257,8 @@ impl Axes {
     }
 }
 
-fn kept<T: Copy + PartialEq>(from: &[T], by: Option<&[T]>) -> Vec<T> {
+/// The values of one list that another has too, in the other's order.
+pub(super) fn kept<T: Copy + PartialEq>(from: &[T], by: Option<&[T]>) -> Vec<T> {
     match by {
         None => from.to_vec(),
         Some(by) => by.iter().copied().filter(|v| from.contains(v)).collect(),

@@ -3,7 +3,8 @@
 
 use super::value::AxisValue;
 use crate::subject::{
-    Align, Class, Count, Encoding, Head, Hint, Order, Prefetch, Side, Store, Tail, Variant,
+    Align, Class, Count, Direction, Encoding, Head, Hint, Order, Prefetch, Side, Store, Streams,
+    Tail, Touch, Variant,
 };
 
 /// Bytes ahead of a prefetch that is switched on before anybody chose its distance.
@@ -18,7 +19,7 @@ pub struct Axis {
     pub about: &'static str,
     /// Every value, in canonical order.
     pub values: fn() -> Vec<String>,
-    /// A dozen values at most that span the axis, for a first look.
+    /// Sixteen values at most that span the axis, for a first look.
     pub coarse: fn() -> Vec<String>,
     /// The value a variant has; `None` where the axis does not apply to it (the distance of a
     /// loop without prefetch).
@@ -124,6 +125,14 @@ pub static AXES: &[Axis] = &[
         },
     },
     Axis {
+        key: "touch",
+        about: "what is read besides: the line to be written, or the source ahead",
+        values: words::<Touch>,
+        coarse: words::<Touch>,
+        of: |v| Some(AxisValue::word(v.touch)),
+        with: |v, word| read(word).map(|touch| Variant { touch, ..*v }),
+    },
+    Axis {
         key: "count",
         about: "how the loop counts",
         values: words::<Count>,
@@ -146,6 +155,38 @@ pub static AXES: &[Axis] = &[
         coarse: words::<Tail>,
         of: |v| Some(AxisValue::word(v.tail)),
         with: |v, word| read(word).map(|tail| Variant { tail, ..*v }),
+    },
+    Axis {
+        key: "bounce",
+        about: "bytes of a block in the first-level cache that a copy goes through",
+        values: words::<Option<u16>>,
+        coarse: words::<Option<u16>>,
+        of: |v| Some(AxisValue::word(v.bounce)),
+        with: |v, word| read(word).map(|bounce| Variant { bounce, ..*v }),
+    },
+    Axis {
+        key: "streams",
+        about: "pages walked side by side",
+        values: words::<Streams>,
+        coarse: words::<Streams>,
+        of: |v| Some(AxisValue::word(v.streams)),
+        with: |v, word| read(word).map(|streams| Variant { streams, ..*v }),
+    },
+    Axis {
+        key: "direction",
+        about: "from which end the loop goes",
+        values: words::<Direction>,
+        coarse: words::<Direction>,
+        of: |v| Some(AxisValue::word(v.direction)),
+        with: |v, word| read(word).map(|direction| Variant { direction, ..*v }),
+    },
+    Axis {
+        key: "fixed",
+        about: "the one size that the function is for, bytes",
+        values: words::<Option<u32>>,
+        coarse: words::<Option<u32>>,
+        of: |v| Some(AxisValue::word(v.fixed)),
+        with: |v, word| read(word).map(|fixed| Variant { fixed, ..*v }),
     },
 ];
 
@@ -229,7 +270,7 @@ mod tests {
             for word in (axis.coarse)() {
                 assert!((axis.values)().contains(&word), "{axis:?} {word}");
             }
-            assert!((axis.coarse)().len() <= 12, "{axis:?}");
+            assert!((axis.coarse)().len() <= 16, "{axis:?}");
             assert_eq!((axis.with)(&v, "nonsense"), None, "{axis:?}");
         }
     }

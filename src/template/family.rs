@@ -33,12 +33,15 @@ struct FamilyFile {
 }
 
 /// The families that are built in, in the order in which tables show them.
-const EMBEDDED: [(&str, &str); 6] = [
+const EMBEDDED: [(&str, &str); 9] = [
     ("templates/loops/general.toml", include_str!("../../templates/loops/general.toml")),
     ("templates/loops/mmx.toml", include_str!("../../templates/loops/mmx.toml")),
     ("templates/loops/sse.toml", include_str!("../../templates/loops/sse.toml")),
     ("templates/loops/avx.toml", include_str!("../../templates/loops/avx.toml")),
     ("templates/loops/avx512.toml", include_str!("../../templates/loops/avx512.toml")),
+    ("templates/loops/x87.toml", include_str!("../../templates/loops/x87.toml")),
+    ("templates/loops/tile.toml", include_str!("../../templates/loops/tile.toml")),
+    ("templates/loops/line.toml", include_str!("../../templates/loops/line.toml")),
     ("templates/loops/string.toml", include_str!("../../templates/loops/string.toml")),
 ];
 

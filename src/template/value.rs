@@ -1,7 +1,8 @@
 //! How the values of each axis are written in files and tables.
 
 use crate::subject::{
-    Align, Class, Count, Encoding, Head, Hint, Order, Prefetch, Side, Store, Tail, UNROLLS,
+    Align, BOUNCES, Class, Count, Direction, Encoding, Head, Hint, LARGEST_FIXED, Order, Prefetch,
+    Side, Store, Streams, Tail, Touch, UNROLLS,
 };
 use crate::units::did_you_mean;
 
@@ -21,6 +22,11 @@ pub trait AxisValue: Copy + PartialEq + Sized + 'static {
     /// What would be right, for messages.
     fn legal() -> String {
         Self::all().into_iter().map(Self::word).collect::<Vec<_>>().join(" ")
+    }
+
+    /// The values that are left of a list where only others are allowed too, in their order.
+    fn kept(from: &[Self], by: Option<&[Self]>) -> Vec<Self> {
+        super::axes::kept(from, by)
     }
 
     /// A list of values for people, short where the list is long.
@@ -48,7 +54,7 @@ macro_rules! plain_words {
         }
     )+ };
 }
-plain_words!(Class, Encoding, Order, Store, Side, Count);
+plain_words!(Class, Encoding, Order, Store, Side, Count, Touch, Streams, Direction);
 
 /// Heads and tails drop the prefix that sets them apart in an id; with it they read as well.
 macro_rules! prefixed_words {
@@ -112,6 +118,45 @@ impl AxisValue for Option<Hint> {
 
     fn word(self) -> String {
         self.map_or("none", Hint::word).to_string()
+    }
+}
+
+/// The block that a copy goes through, bytes, or none.
+impl AxisValue for Option<u16> {
+    fn all() -> Vec<Self> {
+        std::iter::once(None).chain(BOUNCES.iter().copied().map(Some)).collect()
+    }
+
+    fn word(self) -> String {
+        self.map_or("none".into(), |bytes| bytes.to_string())
+    }
+}
+
+/// The one size of a function, bytes, or any. There are too many to be listed.
+impl AxisValue for Option<u32> {
+    fn all() -> Vec<Self> {
+        vec![None]
+    }
+
+    fn word(self) -> String {
+        self.map_or("any".into(), |bytes| bytes.to_string())
+    }
+
+    fn read(word: &str) -> Option<Vec<Self>> {
+        if word == "any" {
+            return Some(vec![None]);
+        }
+        let bytes = word.parse().ok().filter(|n: &u32| n.to_string() == word)?;
+        (1..=LARGEST_FIXED).contains(&bytes).then(|| vec![Some(bytes)])
+    }
+
+    /// Nothing lists every size, so that one who names some means just these.
+    fn kept(from: &[Self], by: Option<&[Self]>) -> Vec<Self> {
+        by.unwrap_or(from).to_vec()
+    }
+
+    fn legal() -> String {
+        format!("\"any\" or a number of bytes from 1 to {LARGEST_FIXED}")
     }
 }
 
@@ -182,6 +227,13 @@ mod tests {
         reads_its_own_words::<Count>();
         reads_its_own_words::<Head>();
         reads_its_own_words::<Tail>();
+        reads_its_own_words::<Touch>();
+        reads_its_own_words::<Option<u16>>();
+        reads_its_own_words::<Option<u32>>();
+        assert_eq!(<Option<u32>>::read("4096"), Some(vec![Some(4096)]));
+        assert_eq!(<Option<u32>>::read("0"), None);
+        reads_its_own_words::<Streams>();
+        reads_its_own_words::<Direction>();
     }
 
     #[test]

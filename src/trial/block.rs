@@ -23,6 +23,9 @@ pub enum Check {
 pub struct Member {
     /// What runs.
     pub body: Body,
+    /// Whether it is timed even though it changes bits (quietens signalling NaNs), and nothing
+    /// else.
+    pub inexact: bool,
     /// Extra calls per pass, as a fraction of the calls: 0.02 makes the driver do two
     /// per cent more work than it reports. For tests of the statistics.
     pub plant: f64,
@@ -31,7 +34,7 @@ pub struct Member {
 impl Member {
     /// A member without a plant.
     pub fn new(body: Body) -> Member {
-        Member { body, plant: 0.0 }
+        Member { body, inexact: false, plant: 0.0 }
     }
 }
 

@@ -21,6 +21,8 @@ pub struct Machine {
     pub boundaries: Vec<u64>,
     /// What it promises.
     pub contract: Contract,
+    /// The one size that it is for, bytes; `None`: any.
+    pub fixed: Option<u64>,
     /// Whether its stores leave the cache (non-temporal), so that calling it again on the
     /// same buffer does not find the buffer where a plain store leaves it.
     pub leaves_cache: bool,

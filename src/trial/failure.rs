@@ -14,6 +14,16 @@ pub enum Misbehaviour {
         /// The function's byte.
         got: u8,
     },
+    /// The bytes of a signalling NaN came out quiet, as from registers that take them for
+    /// numbers; nothing else is wrong.
+    BitsChanged {
+        /// Offset of the 8 bytes from the destination.
+        at: u64,
+        /// The reference's 8 bytes, as a little-endian number.
+        wanted: u64,
+        /// The function's.
+        got: u64,
+    },
     /// A byte outside the destination was changed; the offset is from its start and may be
     /// negative.
     OutsideWrite {
@@ -90,6 +100,11 @@ impl std::fmt::Display for Misbehaviour {
             Misbehaviour::WrongByte { at, wanted, got } => {
                 write!(f, "byte {at} is {got:#04x}, wanted {wanted:#04x}")
             }
+            Misbehaviour::BitsChanged { at, wanted, got } => write!(
+                f,
+                "changes bits: the 8 bytes at {at} are {got:#018x}, wanted {wanted:#018x} (a \
+                 signalling NaN came out quiet)"
+            ),
             Misbehaviour::OutsideWrite { at } => {
                 write!(f, "wrote outside the destination, at offset {at}")
             }

@@ -1,5 +1,6 @@
 //! Which sizes and places are tried.
 
+use super::source::NUMBERS_RUN;
 use crate::subject::Op;
 use crate::trial::Check;
 
@@ -58,7 +59,7 @@ pub(super) struct Case {
 impl Case {
     /// The code of the source's place, or that there is none.
     pub(super) fn source_code(self, op: Op) -> u32 {
-        if op == Op::Copy { self.src.code() } else { NO_SOURCE }
+        if op.copies() { self.src.code() } else { NO_SOURCE }
     }
 
     pub(super) fn text(self, op: Op) -> String {
@@ -94,8 +95,8 @@ pub(super) fn likely_boundaries(check: Check) -> Vec<u64> {
 
 /// The one case of a quick check whose size is beyond the swept ones. Against both upper
 /// guard pages: for the usual sizes that is aligned, too.
-pub(super) fn large(check: Check) -> Option<Case> {
-    match check {
+pub(super) fn large(check: Check, only: Option<u64>) -> Option<Case> {
+    match only.map_or(check, |size| Check::Quick { size }) {
         Check::Quick { size } if size > LARGEST_SWEPT as u64 => {
             let n = usize::try_from(size).ok()?;
             Some(Case { n, dst: Place::End, src: Place::End })
@@ -104,13 +105,21 @@ pub(super) fn large(check: Check) -> Option<Case> {
     }
 }
 
-/// Gives every case of a check, up to the first that `each` answers with an error.
+/// Gives every case of a check, up to the first that `each` answers with an error. `only`: the
+/// one size of a function that has one.
 pub(super) fn swept<E>(
     op: Op,
     check: Check,
+    only: Option<u64>,
     boundaries: &[u64],
     each: &mut impl FnMut(Case) -> Result<(), E>,
 ) -> Result<(), E> {
+    if let Some(only) = only {
+        let Some(n) = usize::try_from(only).ok().filter(|&n| n <= LARGEST_SWEPT) else {
+            return Ok(());
+        };
+        return one_size(op, n, check, each);
+    }
     let boundaries: Vec<usize> = boundaries
         .iter()
         .filter_map(|&b| usize::try_from(b).ok().filter(|&b| b < LARGEST_SWEPT))
@@ -178,6 +187,11 @@ fn quick<E>(
     for (turn, n) in sizes.into_iter().enumerate() {
         few_places(n, turn, each)?;
     }
+    // Numbers that a register may change come by within so many bytes.
+    let run = (most + NUMBERS_RUN).min(LARGEST_SWEPT);
+    for src in [0, 1] {
+        each(Case { n: run, dst: Place::At(0), src: Place::At(src) })?;
+    }
     let Some(own) = usize::try_from(size).ok().filter(|&n| n <= LARGEST_SWEPT) else {
         return Ok(());
     };
@@ -203,7 +217,7 @@ fn full<E>(
                 places(n, n + turn * 8 + 1, each)?;
             }
         }
-        let others: &[u8] = if op == Op::Zero { &[0] } else { &OFFSETS[index % 2] };
+        let others: &[u8] = if !op.copies() { &[0] } else { &OFFSETS[index % 2] };
         for offset in 0..64 {
             for (turn, &other) in others.iter().enumerate() {
                 // b − 1, b and b + 1 by turns.
@@ -228,6 +242,33 @@ fn full<E>(
     Ok(())
 }
 
+/// The cases of a function for one size: the places of a quick check, or all offsets.
+fn one_size<E>(
+    op: Op,
+    n: usize,
+    check: Check,
+    each: &mut impl FnMut(Case) -> Result<(), E>,
+) -> Result<(), E> {
+    for turn in 0..if check == Check::Full { 64 } else { 2 } {
+        places(n, turn, each)?;
+    }
+    match check {
+        Check::Quick { .. } => {
+            for (dst, src) in [(0, 0), (1, 0), (0, 1), (8, 8), (16, 48), (32, 33)] {
+                each(Case { n, dst: Place::At(dst), src: Place::At(src) })?;
+            }
+        }
+        Check::Full => {
+            for dst in 0..64 {
+                for src in 0..64 {
+                    pair(op, n, dst, src, each)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
 /// n at one offset each; where there is no source, only once for its aligned place.
 fn pair<E>(
     op: Op,
@@ -236,7 +277,7 @@ fn pair<E>(
     src: u8,
     each: &mut impl FnMut(Case) -> Result<(), E>,
 ) -> Result<(), E> {
-    if (op == Op::Zero && src != 0) || n > LARGEST_SWEPT {
+    if (!op.copies() && src != 0) || n > LARGEST_SWEPT {
         return Ok(());
     }
     each(Case { n, dst: Place::At(dst), src: Place::At(src) })
@@ -251,7 +292,7 @@ mod tests {
 
     fn all(op: Op, check: Check, boundaries: &[u64]) -> Vec<Case> {
         let mut cases = Vec::new();
-        let done: Result<(), Infallible> = swept(op, check, boundaries, &mut |case| {
+        let done: Result<(), Infallible> = swept(op, check, None, boundaries, &mut |case| {
             cases.push(case);
             Ok(())
         });
@@ -299,8 +340,8 @@ mod tests {
         for check in [Check::Full, Check::Quick { size: 65_792 }, Check::Quick { size: 1 << 30 }] {
             assert!(all(Op::Copy, check, &huge).iter().all(|c| c.n <= LARGEST_SWEPT));
         }
-        assert!(large(Check::Quick { size: LARGEST_SWEPT as u64 }).is_none());
-        assert_eq!(large(Check::Quick { size: 1 << 20 }).map(|c| c.n), Some(1 << 20));
+        assert!(large(Check::Quick { size: LARGEST_SWEPT as u64 }, None).is_none());
+        assert_eq!(large(Check::Quick { size: 1 << 20 }, None).map(|c| c.n), Some(1 << 20));
     }
 
     #[test]

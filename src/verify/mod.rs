@@ -126,7 +126,9 @@ impl Verifier {
         size: u64,
         progress: &impl Announce,
     ) -> Result<Verified, Failure> {
-        self.try_all(verified.op(), verified.body(), &[], Check::Quick { size }, progress)
+        let check = Check::Quick { size };
+        let size = self.try_all(verified.op(), verified.body(), &[], check, progress)?;
+        Ok(size.and(verified))
     }
 
     /// Tries a body that has passed a check at these sizes too (those beyond the swept ones are
@@ -172,21 +174,26 @@ impl Verifier {
         check: Check,
         progress: &impl Announce,
     ) -> Result<Verified, Failure> {
+        let only = match body {
+            Body::Machine(machine) => machine.fixed,
+            Body::Libc | Body::Foreign { .. } => None,
+        };
         let (entry, fixed) = self.place(op, body)?;
         // Generated code and the C library start no processes.
         let watched = matches!(body, Body::Foreign { .. }).then_some(self.household);
-        let outcome = self.run(op, entry, watched, boundaries, check, progress);
+        let plan = Plan { op, check, only, boundaries };
+        let outcome = self.run(entry, watched, &plan, progress);
         if outcome.is_err() {
             // Nobody knows what it did besides.
             self.buffers.reset(&self.blocks);
             self.large = None;
         }
-        outcome.map(|()| Verified::new(op, check, body.clone(), fixed))
+        outcome.map(|inexact| Verified::new(op, check, body.clone(), fixed, inexact))
     }
 
     /// Where the body can be called; what keeps it there.
     fn place(&mut self, op: Op, body: &Body) -> Result<(Entry, Option<Fixed>), Failure> {
-        let abi = if op == Op::Copy { Abi::Copy } else { Abi::Zero };
+        let abi = if op.copies() { Abi::Copy } else { Abi::Zero };
         match body {
             Body::Machine(machine) if machine.bytes.is_empty() => {
                 Err(unsupported("a function without code".into(), String::new()))
@@ -203,33 +210,40 @@ impl Verifier {
             Body::Foreign { path, symbol } => {
                 let (library, addr) =
                     open(path, symbol).map_err(|e| unsupported(reasons(&e), String::new()))?;
-                let abi = if op == Op::Copy { Abi::Copy } else { Abi::Memset };
+                let abi = match op {
+                    Op::Copy => Abi::Copy,
+                    Op::Zero => Abi::Memset,
+                    Op::Read | Op::Write => Abi::Zero,
+                };
                 let entry = Entry { addr, abi };
                 Ok((entry, Some(Fixed::new(entry, Some(library)))))
             }
         }
     }
 
+    /// Tries every case. What comes back is the first that changed bits of a number and
+    /// nothing else, if there was one.
     fn run(
         &mut self,
-        op: Op,
         entry: Entry,
         watched: Option<Household>,
-        boundaries: &[u64],
-        check: Check,
+        plan: &Plan<'_>,
         progress: &impl Announce,
-    ) -> Result<(), Failure> {
-        let mut last = None;
+    ) -> Result<Option<Failure>, Failure> {
+        let Plan { op, check, only, boundaries } = *plan;
+        let (mut last, mut inexact) = (None, None);
         let Verifier { trampoline, uppers, blocks, buffers, .. } = self;
         let mut bench = Bench { op, watched, entry, trampoline, uppers: *uppers, blocks, progress };
-        cases::swept(op, check, boundaries, &mut |case| {
+        cases::swept(op, check, only, boundaries, &mut |case| {
             last = Some(case);
-            bench.case(buffers, case)
+            let changed = bench.case(buffers, case)?;
+            inexact = inexact.take().or(changed);
+            Ok::<(), Failure>(())
         })?;
         if let (Err(what), Some(case)) = (buffers.sweep(op, blocks, last), last) {
             return Err(incorrect(what, format!("{} or earlier", case.text(op))));
         }
-        let Some(case) = cases::large(check) else { return Ok(()) };
+        let Some(case) = cases::large(check, only) else { return Ok(inexact) };
         if !self.large.as_ref().is_some_and(|large| large.serves(case.n)) {
             // Given back first: two of them might be too much.
             self.large = None;
@@ -239,10 +253,19 @@ impl Verifier {
         let Verifier { trampoline, uppers, blocks, large, .. } = self;
         let mut bench = Bench { op, watched, entry, trampoline, uppers: *uppers, blocks, progress };
         match large {
-            Some(large) => bench.case(large, case),
-            None => Ok(()),
+            Some(large) => Ok(inexact.or(bench.case(large, case)?)),
+            None => Ok(inexact),
         }
     }
+}
+
+/// What to try of a function.
+struct Plan<'a> {
+    op: Op,
+    check: Check,
+    /// The one size that it is for.
+    only: Option<u64>,
+    boundaries: &'a [u64],
 }
 
 /// One function on the bench.
@@ -257,8 +280,9 @@ struct Bench<'a, P> {
 }
 
 impl<P: Announce> Bench<'_, P> {
-    /// Runs one case and judges it; the buffers are as before where nothing was wrong.
-    fn case(&mut self, buffers: &mut Buffers, case: Case) -> Result<(), Failure> {
+    /// Runs one case and judges it; the buffers are as before where nothing was wrong, or
+    /// where nothing but bits of a number were, which comes back.
+    fn case(&mut self, buffers: &mut Buffers, case: Case) -> Result<Option<Failure>, Failure> {
         let op = self.op;
         let spot = buffers.spot(op, case);
         self.progress.case(case.n as u64, case.dst.code(), case.source_code(op));
@@ -276,12 +300,17 @@ impl<P: Announce> Bench<'_, P> {
             }
         }
         let registers = registers::judge(image, dst_address, self.uppers);
-        buffers
-            .judge(op, self.blocks, spot, case.n)
-            .and(registers)
-            .map_err(|what| incorrect(what, case.text(op)))?;
+        let judged = buffers.judge(op, self.blocks, spot, case.n);
+        let changed = match judged {
+            Err(what @ Misbehaviour::BitsChanged { .. }) => Some(incorrect(what, case.text(op))),
+            _ => None,
+        };
+        if changed.is_none() {
+            judged.map_err(|what| incorrect(what, case.text(op)))?;
+        }
+        registers.map_err(|what| incorrect(what, case.text(op)))?;
         buffers.restore(spot, case.n);
-        Ok(())
+        Ok(changed)
     }
 }
 

@@ -10,10 +10,8 @@ pub(super) fn run(op: Op, dst: &mut [u8], src: &[u8]) {
                 *to = *from;
             }
         }
-        Op::Zero => {
-            for to in dst {
-                *to = 0;
-            }
-        }
+        Op::Zero => dst.iter_mut().for_each(|to| *to = 0),
+        Op::Write => dst.iter_mut().for_each(|to| *to = Op::WRITTEN),
+        Op::Read => {}
     }
 }

@@ -29,6 +29,7 @@ fn machine(write: impl FnOnce(&mut Ops)) -> Body {
         loop_top: None,
         boundaries: vec![1, 16, 33, 64, 256],
         contract: Contract::User,
+        fixed: None,
         leaves_cache: false,
     })
 }

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use crate::jit::{Abi, Entry, Library};
 use crate::subject::Op;
-use crate::trial::{Body, Check};
+use crate::trial::{Body, Check, Failure};
 
-/// A body that was right in every case of a check, in this process. Only a
+/// A body that was right in every case of a check, in this process (or, as it says itself,
+/// right but for bits of numbers). Only a
 /// [`Verifier`](super::Verifier) makes one. It covers the code, not the address: generated
 /// code may be emitted again elsewhere (entry at a multiple of 64).
 #[derive(Clone, Debug)]
@@ -15,6 +16,7 @@ pub struct Verified {
     check: Check,
     body: Body,
     fixed: Option<Fixed>,
+    inexact: Option<Failure>,
 }
 
 /// A function that stands where somebody else put it.
@@ -31,8 +33,26 @@ impl Fixed {
 }
 
 impl Verified {
-    pub(super) fn new(op: Op, check: Check, body: Body, fixed: Option<Fixed>) -> Verified {
-        Verified { op, check, body, fixed }
+    pub(super) fn new(
+        op: Op,
+        check: Check,
+        body: Body,
+        fixed: Option<Fixed>,
+        inexact: Option<Failure>,
+    ) -> Verified {
+        Verified { op, check, body, fixed, inexact }
+    }
+
+    /// The same, and not exact where another check found that it is not.
+    pub(super) fn and(mut self, other: &Verified) -> Verified {
+        self.inexact = self.inexact.or_else(|| other.inexact.clone());
+        self
+    }
+
+    /// The first case in which it changed bits of a number, and nothing else: it may be timed
+    /// under its name, and is no candidate for anything. `None`: every bit was right.
+    pub fn inexact(&self) -> Option<&Failure> {
+        self.inexact.as_ref()
     }
 
     /// What it was verified to do.
@@ -55,7 +75,7 @@ impl Verified {
         match (&self.fixed, self.op) {
             (Some(fixed), _) => fixed.entry.abi,
             (None, Op::Copy) => Abi::Copy,
-            (None, Op::Zero) => Abi::Zero,
+            (None, Op::Zero | Op::Read | Op::Write) => Abi::Zero,
         }
     }
 

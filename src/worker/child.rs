@@ -82,9 +82,11 @@ pub fn run_child(shared_path: &str) -> Result<(), ChildError> {
                 for (i, body) in bodies.iter().enumerate() {
                     child.learn(i, op, body, check);
                     let outcome = child.memory.outcome(op, body);
-                    outcomes.push(
-                        outcome.map_or(Ok(()), |o| o.as_ref().map(|_| ()).map_err(Failure::clone)),
-                    );
+                    outcomes.push(match outcome {
+                        None => Ok(()),
+                        Some(Err(failure)) => Err(failure.clone()),
+                        Some(Ok(verified)) => verified.inexact().cloned().map_or(Ok(()), Err),
+                    });
                 }
                 Reply::Verify(outcomes)
             }
@@ -175,7 +177,14 @@ impl Child {
         let mut contenders = Vec::new();
         let mut failures = Vec::new();
         for (i, member) in request.members.iter().enumerate() {
+            if let Some(failure) = for_another_size(&member.body, request.cell.size) {
+                failures.push((i as u32, failure));
+                continue;
+            }
             match self.memory.outcome(op, &member.body) {
+                Some(Ok(verified)) if !member.inexact && verified.inexact().is_some() => {
+                    failures.extend(verified.inexact().map(|why| (i as u32, why.clone())));
+                }
                 Some(Ok(verified)) => contenders.push(Contender {
                     member: i as u32,
                     verified,
@@ -211,4 +220,12 @@ impl Child {
         self.rigs.push(rig);
         Ok(())
     }
+}
+
+/// Why a function for one size cannot be timed at another.
+fn for_another_size(body: &Body, size: u64) -> Option<Failure> {
+    let Body::Machine(machine) = body else { return None };
+    let only = machine.fixed.filter(|only| *only != size)?;
+    let why = format!("it is for {only} bytes and no other size");
+    Some(Failure { kind: FailureKind::Unsupported(why), case: format!("n={size}") })
 }

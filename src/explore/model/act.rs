@@ -231,8 +231,8 @@ impl Model {
     }
 
     fn next_op(&mut self) {
-        let at = Op::ALL.iter().position(|o| *o == self.question.op).unwrap_or(0);
-        let op = Op::ALL[(at + 1) % Op::ALL.len()];
+        let at = Op::TUNED.iter().position(|o| *o == self.question.op).unwrap_or(0);
+        let op = Op::TUNED[(at + 1) % Op::TUNED.len()];
         let question = Question { op, ..self.question };
         let same = Variant { op, ..self.variant() };
         let variant = match explain(&same) {

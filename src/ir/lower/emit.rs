@@ -1,103 +1,9 @@
 //! The writer that the parts of a lowering share: registers by slot, places relative to the
 //! pointers, and the way out.
 
-use crate::ir::{
-    Cond, Function, Gp, Insn, Item, Label, Mem, Part, Vec, VecEncoding, VecMove, Width,
-};
-use crate::subject::{Class, Encoding, Op, Store, Variant};
-
-/// General registers that data of a copy may pass through, in the order they are taken.
-const GP_SLOTS: [Gp; 5] = [Gp::Rcx, Gp::R8, Gp::R9, Gp::R10, Gp::R11];
-
-/// Which registers data passes through.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Data {
-    Gp(Width),
-    Mmx,
-    Vec { bytes: u8, encoding: VecEncoding },
-}
-
-impl Data {
-    /// Those of the main loop.
-    pub(super) fn of(v: &Variant) -> Data {
-        let encoding = vec_encoding(v);
-        match v.class {
-            Class::R32 | Class::Rep32 => Data::Gp(Width::B4),
-            Class::R64 | Class::Rep64 => Data::Gp(Width::B8),
-            Class::Rep8 => Data::Gp(Width::B1),
-            Class::Mmx => Data::Mmx,
-            Class::Xmm => Data::Vec { bytes: 16, encoding },
-            Class::Ymm => Data::Vec { bytes: 32, encoding },
-            Class::Zmm => Data::Vec { bytes: 64, encoding },
-        }
-    }
-
-    /// Those of small sizes, heads and step loops: MMX gives way to general registers of its
-    /// width, which need no `emms`.
-    pub(super) fn aside(v: &Variant) -> Data {
-        match Data::of(v) {
-            Data::Mmx => Data::Gp(Width::B8),
-            data => data,
-        }
-    }
-
-    /// The register of `width` bytes for a small size.
-    pub(super) fn narrow(v: &Variant, width: u32) -> Data {
-        match width {
-            1 => Data::Gp(Width::B1),
-            2 => Data::Gp(Width::B2),
-            4 => Data::Gp(Width::B4),
-            8 => Data::Gp(Width::B8),
-            _ => Data::Vec { bytes: width as u8, encoding: vec_encoding(v) },
-        }
-    }
-
-    /// Bytes a register holds.
-    pub(super) fn width(self) -> i32 {
-        match self {
-            Data::Gp(Width::B1) => 1,
-            Data::Gp(Width::B2) => 2,
-            Data::Gp(Width::B4) => 4,
-            Data::Gp(Width::B8) | Data::Mmx => 8,
-            Data::Vec { bytes, .. } => bytes.into(),
-        }
-    }
-
-    /// Registers free for data.
-    pub(super) fn free(self) -> usize {
-        match self {
-            Data::Gp(_) => GP_SLOTS.len(),
-            Data::Mmx => 8,
-            Data::Vec { encoding: VecEncoding::Evex, .. } => 32,
-            Data::Vec { .. } => 16,
-        }
-    }
-
-    /// Registers that moves one after another take turns with: enough that none waits, and
-    /// none whose number costs a prefix.
-    pub(super) fn rotating(self) -> usize {
-        self.free().min(8)
-    }
-
-    /// Whether writing the register of a slot leaves the upper half of a vector register in
-    /// use that old SSE code would have to preserve.
-    pub(super) fn dirties_upper(self, slots: usize) -> bool {
-        match self {
-            Data::Vec { bytes: 32 | 64, encoding: VecEncoding::Vex } => true,
-            // Registers 16 to 31 come first and have no part in the penalty.
-            Data::Vec { bytes: 32 | 64, encoding: VecEncoding::Evex } => slots > 16,
-            _ => false,
-        }
-    }
-}
-
-fn vec_encoding(v: &Variant) -> VecEncoding {
-    match v.encoding {
-        Encoding::Legacy => VecEncoding::Sse,
-        Encoding::Vex => VecEncoding::Vex,
-        Encoding::Evex => VecEncoding::Evex,
-    }
-}
+use super::data::{Data, vec_slot};
+use crate::ir::{Cond, Function, Gp, Insn, Item, Label, Mem, Part, VecMove, X87};
+use crate::subject::{Op, Store, Variant};
 
 /// A place relative to the pointers.
 #[derive(Clone, Copy, Debug)]
@@ -114,6 +20,12 @@ pub(super) struct Debts {
     pub(super) sfence: bool,
     pub(super) emms: bool,
     pub(super) vzeroupper: bool,
+    /// The x87 stack holds the zero.
+    pub(super) x87: bool,
+    /// Tiles are configured.
+    pub(super) tiles: bool,
+    /// The block on the stack is to be given back.
+    pub(super) frame: bool,
     /// rax is to be fetched back from r8.
     pub(super) rax: bool,
 }
@@ -130,16 +42,21 @@ pub(super) struct Emit<'a> {
 
 impl<'a> Emit<'a> {
     pub(super) fn new(v: &Variant, out: &'a mut Function) -> Emit<'a> {
-        let n = match v.op {
-            Op::Copy => Gp::Rdx,
-            Op::Zero => Gp::Rsi,
-        };
+        let n = if v.op.copies() { Gp::Rdx } else { Gp::Rsi };
         let zero = if v.class.is_rep() { Gp::Rax } else { Gp::Rcx };
         Emit { v: *v, n, zero, out }
     }
 
     pub(super) fn copies(&self) -> bool {
-        self.v.op == Op::Copy
+        self.v.op.copies()
+    }
+
+    /// Makes a general register hold what an op without a source stores.
+    pub(super) fn fill(&mut self, dst: Gp) {
+        self.push(match self.v.op {
+            Op::Write => Insn::Ones { dst },
+            _ => Insn::Zero { dst },
+        });
     }
 
     pub(super) fn push(&mut self, insn: Insn) {
@@ -152,6 +69,11 @@ impl<'a> Emit<'a> {
 
     pub(super) fn label(&mut self, part: Part, number: u32) {
         self.out.items.push(Item::Label(Label::new(part, number as u16)));
+    }
+
+    /// The number of a place among those of a part that sizes do not name.
+    pub(super) fn jmp(&mut self, part: Part, number: u32) {
+        self.push(Insn::Jmp { to: Label::new(part, number as u16) });
     }
 
     pub(super) fn loop_top(&mut self) {
@@ -180,53 +102,77 @@ impl<'a> Emit<'a> {
         self.push(Insn::CmpImm { a: self.n, imm: imm as i32 });
     }
 
-    fn mem(&self, base: Gp, at: At) -> Mem {
-        match at {
-            At::Start(disp) => Mem::at(base, disp),
-            At::Size(disp) => Mem::indexed(base, self.n, disp),
-        }
-    }
-
     pub(super) fn dst(&self, at: At) -> Mem {
-        self.mem(Gp::Rdi, at)
+        mem(Gp::Rdi, self.n, at)
     }
 
     pub(super) fn src(&self, at: At) -> Mem {
-        self.mem(Gp::Rsi, at)
+        mem(Gp::Rsi, self.n, at)
     }
 
     /// Loads from the source into the register of a slot.
     pub(super) fn load(&mut self, data: Data, slot: usize, at: At) {
         let mem = self.src(at);
-        self.push(match data {
-            Data::Gp(width) => Insn::Load { width, dst: GP_SLOTS[slot], mem },
+        self.load_from(data, slot, mem);
+    }
+
+    /// The same from anywhere.
+    pub(super) fn load_from(&mut self, data: Data, slot: usize, mem: Mem) {
+        let insn = match data {
+            Data::Gp(width) => Insn::Load { width, dst: data.gp(slot, &self.v), mem },
             Data::Mmx => Insn::MmxLoad { dst: slot as u8, mem },
+            Data::X87(kind) => Insn::X87Load { kind, mem },
+            Data::Tile => Insn::TileLoad { tile: slot as u8, mem: rows(mem) },
+            // A line goes through no register.
+            Data::Line => return,
             Data::Vec { bytes, encoding } => Insn::VecLoad {
                 dst: vec_slot(bytes, encoding, slot),
                 mem,
                 kind: VecMove::Unaligned,
             },
-        });
+        };
+        self.push(insn);
     }
 
-    /// Stores the register of a slot (of a zero: the zero) to the destination.
+    /// Stores the register of a slot to the destination.
     pub(super) fn store(&mut self, data: Data, slot: usize, at: At, store: Store) {
         let mem = self.dst(at);
+        self.store_to(data, slot, mem, store);
+    }
+
+    /// The same to anywhere: of an op without a source the one register, and a read loads
+    /// from there.
+    pub(super) fn store_to(&mut self, data: Data, slot: usize, mem: Mem, store: Store) {
+        let slot = match self.v.op {
+            Op::Read => return self.load_from(data, slot, mem),
+            Op::Copy => slot,
+            Op::Zero | Op::Write => 0,
+        };
         let copies = self.copies();
-        let slot = if copies { slot } else { 0 };
-        self.push(match data {
+        match data {
             Data::Gp(width) => {
-                let src = if copies { GP_SLOTS[slot] } else { self.zero };
-                match store {
+                let src = if copies { data.gp(slot, &self.v) } else { self.zero };
+                self.push(match store {
                     Store::Nt => Insn::StoreNti { width, mem, src },
                     _ => Insn::Store { width, mem, src },
-                }
+                });
             }
-            Data::Mmx => match store {
+            Data::Mmx => self.push(match store {
                 Store::Nt => Insn::MmxStoreNt { mem, src: slot as u8 },
                 _ => Insn::MmxStore { mem, src: slot as u8 },
+            }),
+            Data::X87(kind) => match (copies, kind) {
+                (true, _) => self.push(Insn::X87Store { kind, mem }),
+                (false, X87::Real) => self.push(Insn::X87Keep { mem }),
+                // Integers leave the stack as they are stored.
+                (false, X87::Integer) => {
+                    self.push(Insn::X87Zero);
+                    self.push(Insn::X87Store { kind, mem });
+                }
             },
-            Data::Vec { bytes, encoding } => Insn::VecStore {
+            Data::Tile => self.push(Insn::TileStore { mem: rows(mem), tile: slot as u8 }),
+            Data::Line => {}
+            Data::Vec { bytes, encoding } => self.push(Insn::VecStore {
                 mem,
                 src: vec_slot(bytes, encoding, slot),
                 kind: match store {
@@ -234,8 +180,8 @@ impl<'a> Emit<'a> {
                     Store::Aligned => VecMove::Aligned,
                     Store::Nt => VecMove::NonTemporal,
                 },
-            },
-        });
+            }),
+        }
     }
 
     /// One register's worth at each place with plain stores, a few loads before their
@@ -249,7 +195,7 @@ impl<'a> Emit<'a> {
             places.for_each(|at| self.store(data, 0, at, Store::Plain));
             return 1;
         }
-        let group = data.free().min(4);
+        let group = data.free(&self.v).min(4);
         let mut rest = places;
         let mut used = 0;
         loop {
@@ -272,15 +218,20 @@ impl<'a> Emit<'a> {
 
     /// Moves both pointers by a constant.
     pub(super) fn advance(&mut self, bytes: i32) {
-        let step = |dst| match bytes {
+        self.step(Gp::Rdi, bytes);
+        if self.copies() {
+            self.step(Gp::Rsi, bytes);
+        }
+    }
+
+    /// Moves one pointer by a constant.
+    pub(super) fn step(&mut self, dst: Gp, bytes: i32) {
+        self.push(match bytes {
             // Minus 128 fits into a byte, plus 128 does not.
             128 => Insn::SubImm { dst, imm: -128 },
+            imm if imm < -128 => Insn::SubImm { dst, imm: -imm },
             imm => Insn::AddImm { dst, imm },
-        };
-        self.push(step(Gp::Rdi));
-        if self.copies() {
-            self.push(step(Gp::Rsi));
-        }
+        });
     }
 
     /// Pays the debts and returns.
@@ -288,11 +239,20 @@ impl<'a> Emit<'a> {
         if debts.sfence {
             self.push(Insn::Sfence);
         }
+        if debts.x87 {
+            self.push(Insn::X87Pop);
+        }
+        if debts.tiles {
+            self.push(Insn::TileRelease);
+        }
         if debts.emms {
             self.push(Insn::Emms);
         }
         if debts.vzeroupper {
             self.push(Insn::Vzeroupper);
+        }
+        if debts.frame {
+            self.push(Insn::Leave);
         }
         if debts.rax {
             self.push(Insn::Mov { dst: Gp::Rax, src: Gp::R8 });
@@ -301,11 +261,18 @@ impl<'a> Emit<'a> {
     }
 }
 
-/// The vector register of a slot.
-pub(super) fn vec_slot(bytes: u8, encoding: VecEncoding, slot: usize) -> Vec {
-    let number = match encoding {
-        VecEncoding::Evex => (slot as u8 + 16) % 32,
-        _ => slot as u8,
-    };
-    Vec { number, bytes, encoding }
+/// A place relative to a pointer, with the size in the register `n`.
+pub(super) const fn mem(base: Gp, n: Gp, at: At) -> Mem {
+    match at {
+        At::Start(disp) => Mem::at(base, disp),
+        At::Size(disp) => Mem::indexed(base, n, disp),
+    }
+}
+
+/// Register that holds the bytes from one row of a tile to the next.
+pub(super) const ROW_STEP: Gp = Gp::R8;
+
+/// A tile's place: its rows follow each other.
+const fn rows(mem: Mem) -> Mem {
+    Mem { index: Some(ROW_STEP), ..mem }
 }

@@ -1,8 +1,13 @@
 //! Head, set-up, loop and tail of the loop classes.
 
-use super::emit::{At, Data, Debts, Emit};
-use crate::ir::{Cond, Gp, Insn, Part, RepOp, Width};
-use crate::subject::{Count, Head, Hint, Order, Side, Store, Tail};
+use super::data::Data;
+use super::emit::{At, Emit, mem};
+use crate::ir::{Cond, Gp, Insn, Mem, Part, RepOp, Width};
+use crate::subject::{Count, Direction, Head, Hint, Order, Side, Store, Tail, Touch};
+
+/// Takes what is read of a line before it is written; no data is in it at the beginning of a
+/// turn.
+const TOUCHED: Gp = Gp::R9;
 
 impl Emit<'_> {
     /// Sizes above the threshold.
@@ -11,45 +16,54 @@ impl Emit<'_> {
         if head > 0 {
             self.part(Part::Head);
             self.label(Part::Head, 0);
-            self.head(Data::aside(&self.v), head as i32);
+            let aside = Data::aside(&self.v);
+            match self.v.direction {
+                Direction::Forward => self.head(aside, head as i32),
+                Direction::Backward => self.head_from_end(aside, head as i32),
+            }
         }
         self.part(Part::Setup);
         self.label(Part::Setup, 0);
-        let inclusive = self.inclusive();
-        if self.v.class == crate::subject::Class::Mmx && !self.copies() {
-            self.push(Insn::MmxZero { dst: 0 });
+        self.prepare();
+        if self.v.is_nest() {
+            self.nest();
+        } else if self.v.direction == Direction::Backward {
+            self.backward(head > 0);
+        } else {
+            self.forward(head > 0);
         }
-        self.set_up(inclusive, head > 0);
+        self.part(Part::Exit);
+        self.label(Part::Exit, 0);
+        let debts = self.main_debts();
+        self.leave(debts);
+        self.note_boundaries(threshold);
+    }
+
+    /// The loop from the first byte up, and its tail. `check`: a head may have left too little
+    /// for a turn.
+    fn forward(&mut self, check: bool) {
+        let inclusive = self.inclusive();
+        self.set_up(inclusive, check);
         self.loop_top();
         self.part(Part::Loop);
         self.label(Part::Loop, 0);
         self.iteration();
         self.part(Part::Tail);
         self.label(Part::Tail, 0);
+        self.after_loop();
         if inclusive {
             self.left_over();
         } else {
             self.last_block();
         }
-        self.part(Part::Exit);
-        self.label(Part::Exit, 0);
-        let data = Data::of(&self.v);
-        let slots = match self.v.order {
-            Order::Batch => self.v.unroll.into(),
-            Order::Pair => 1,
-        };
-        self.leave(Debts {
-            sfence: self.v.store == Store::Nt,
-            emms: data == Data::Mmx,
-            vzeroupper: self.dirty(data, slots),
-            rax: false,
-        });
-        self.note_boundaries(threshold);
     }
 
     /// Turns of the loop, each with the head taken and not, and the first steps of a tail.
     fn note_boundaries(&mut self, threshold: u32) {
-        let (block, width) = (self.v.block(), self.v.class.width());
+        for part in self.parts_of() {
+            (1..=2).flat_map(|n| [n * part, n * part + 1]).for_each(|n| self.boundary(n));
+        }
+        let (block, width) = (self.v.block(), Data::aside(&self.v).width() as u32);
         for turns in 1..=3 {
             // Without a head both are the same.
             let heads = [0, self.v.head_span()];
@@ -65,8 +79,8 @@ impl Emit<'_> {
 
     /// Whether the loop runs while at least a block is left, rather than more than one: only
     /// an overlapping tail of plain stores may redo a whole block.
-    fn inclusive(&self) -> bool {
-        self.v.store == Store::Nt || self.v.tail != Tail::Overlap
+    pub(super) fn inclusive(&self) -> bool {
+        self.v.leaves_cache() || self.v.tail != Tail::Overlap
     }
 
     /// Aligns the asked pointer to `span`, having moved `span` bytes unaligned.
@@ -128,7 +142,7 @@ impl Emit<'_> {
         let block = self.v.block() as i32;
         let inclusive = self.inclusive();
         let indexed = self.v.count == Count::Negidx;
-        self.prefetches(indexed);
+        self.extras(|disp| if indexed { At::Size(disp) } else { At::Start(disp) });
         self.block(indexed, self.v.store);
         let back = match self.v.count {
             Count::Cmp => {
@@ -149,47 +163,90 @@ impl Emit<'_> {
         self.jcc(back, Part::Loop, 0);
     }
 
-    fn prefetches(&mut self, indexed: bool) {
-        let Some(prefetch) = self.v.prefetch else { return };
-        let lines = (self.v.block() / 64).max(1);
-        for line in 0..lines {
-            let disp = i32::from(prefetch.distance) + 64 * line as i32;
-            let at = if indexed { At::Size(disp) } else { At::Start(disp) };
-            let (src, dst) = (self.src(at), self.dst(at));
-            let mems = match prefetch.side {
-                Side::Src => [Some(src), None],
-                Side::Dst => [None, Some(dst)],
-                Side::Both => [Some(src), Some(dst)],
-            };
-            for mem in mems.into_iter().flatten() {
-                self.push(match prefetch.hint {
-                    // Two opcode bytes, as the instruction it stands for.
-                    Hint::Nop => Insn::Nop { len: 2 + mem.encoded_len() },
-                    hint => Insn::Prefetch { hint, mem },
+    /// What a turn does besides moving: prefetches, and reads of the lines to be written.
+    /// `place` tells where a distance from the turn's first byte is.
+    pub(super) fn extras(&mut self, place: impl Fn(i32) -> At) {
+        let lines = (self.v.block() / 64).max(1) as i32;
+        // Backwards the turn's first line is its last, and ahead is below.
+        let ahead = match self.v.direction {
+            Direction::Forward => 1,
+            Direction::Backward => -1,
+        };
+        if let Some(prefetch) = self.v.prefetch {
+            for line in 0..lines {
+                let at = place(ahead * i32::from(prefetch.distance) + 64 * line);
+                let (src, dst) = (self.src(at), self.dst(at));
+                let mems = match prefetch.side {
+                    Side::Src => [Some(src), None],
+                    Side::Dst => [None, Some(dst)],
+                    Side::Both => [Some(src), Some(dst)],
+                };
+                for mem in mems.into_iter().flatten() {
+                    self.push(match prefetch.hint {
+                        // Two opcode bytes, as the instruction it stands for.
+                        Hint::Nop => Insn::Nop { len: 2 + mem.encoded_len() },
+                        hint => Insn::Prefetch { hint, mem },
+                    });
+                }
+            }
+        }
+        if matches!(self.v.touch, Touch::Rbw | Touch::Placebo) {
+            for line in 0..lines {
+                let mem = self.dst(place(64 * line));
+                self.push(match self.v.touch {
+                    Touch::Rbw => Insn::Load { width: Width::B4, dst: TOUCHED, mem },
+                    // A prefix and an opcode byte, as the load it stands for.
+                    _ => Insn::Nop { len: 2 + mem.encoded_len() },
                 });
             }
         }
     }
 
     /// The registers of one turn.
-    fn block(&mut self, indexed: bool, store: Store) {
+    pub(super) fn block(&mut self, indexed: bool, store: Store) {
+        let width = Data::of(&self.v).width();
+        self.moves(store, |i| {
+            let disp = i as i32 * width;
+            if indexed { At::Size(disp) } else { At::Start(disp) }
+        });
+    }
+
+    /// As many moves as the loop is unrolled, each at its place.
+    pub(super) fn moves(&mut self, store: Store, place: impl Fn(usize) -> At) {
+        let n = self.n;
+        let (from, to) = (|i| mem(Gp::Rsi, n, place(i)), |i| mem(Gp::Rdi, n, place(i)));
+        self.between(from, to, store);
+    }
+
+    /// The same between any two places.
+    pub(super) fn between(
+        &mut self,
+        from: impl Fn(usize) -> Mem,
+        to: impl Fn(usize) -> Mem,
+        store: Store,
+    ) {
         let data = Data::of(&self.v);
         let unroll = usize::from(self.v.unroll);
-        let place = |i: usize| {
-            let disp = i as i32 * data.width();
-            if indexed { At::Size(disp) } else { At::Start(disp) }
-        };
-        if self.copies() && self.v.order == Order::Batch {
-            (0..unroll).for_each(|i| self.load(data, i, place(i)));
-            (0..unroll).for_each(|i| self.store(data, i, place(i), store));
+        if data == Data::Line {
+            (0..unroll).for_each(|i| self.move_line(from(i), to(i)));
             return;
         }
-        let rotating = data.rotating();
+        if self.copies() && self.v.order != Order::Pair {
+            (0..unroll).for_each(|i| self.load_from(data, i, from(i)));
+            match self.v.order {
+                Order::Reverse => {
+                    (0..unroll).rev().for_each(|i| self.store_to(data, i, to(i), store));
+                }
+                _ => (0..unroll).for_each(|i| self.store_to(data, i, to(i), store)),
+            }
+            return;
+        }
+        let rotating = data.rotating(&self.v);
         for i in 0..unroll {
             if self.copies() {
-                self.load(data, i % rotating, place(i));
+                self.load_from(data, i % rotating, from(i));
             }
-            self.store(data, i % rotating, place(i), store);
+            self.store_to(data, i % rotating, to(i), store);
         }
     }
 
@@ -236,11 +293,17 @@ impl Emit<'_> {
                 self.push(Insn::AddImm { dst: n, imm: block });
             }
         }
+        self.tail();
+    }
+
+    /// As many bytes as the size register holds, fewer than a block: the flags tell whether
+    /// none. At least a register's width lies before the end.
+    pub(super) fn tail(&mut self) {
         self.jcc(Cond::E, Part::Exit, 0);
+        let data = Data::aside(&self.v);
         match self.v.tail {
             Tail::Overlap => {
-                let data = Data::aside(&self.v);
-                if self.v.unroll == 1 {
+                if self.v.block() as i32 == data.width() {
                     let last = At::Size(-data.width());
                     self.transfer(data, std::iter::once(last));
                 } else {
@@ -249,15 +312,30 @@ impl Emit<'_> {
             }
             Tail::Bytes => self.byte_loop(),
             Tail::Rep => self.string_tail(),
+            Tail::Mask => self.masked_tail(data),
         }
+    }
+
+    /// Whole registers, then a masked one of 1 byte to a whole register.
+    fn masked_tail(&mut self, data: Data) {
+        if self.v.unroll > 1 {
+            let width = data.width();
+            self.push(Insn::CmpImm { a: self.n, imm: width });
+            self.jcc(Cond::Be, Part::Tail, 4);
+            self.label(Part::Tail, 3);
+            self.transfer(data, std::iter::once(At::Start(0)));
+            self.advance(width);
+            self.push(Insn::SubImm { dst: self.n, imm: width });
+            self.push(Insn::CmpImm { a: self.n, imm: width });
+            self.jcc(Cond::A, Part::Tail, 3);
+            self.label(Part::Tail, 4);
+        }
+        self.masked(At::Start(0));
     }
 
     /// One byte at a time; the size register holds at least 1.
     pub(super) fn byte_loop(&mut self) {
-        let vector = self.v.class.is_vector();
-        if !self.copies() && vector {
-            self.push(Insn::Zero { dst: self.zero });
-        }
+        self.fill_after_vectors();
         self.label(Part::Tail, 1);
         self.transfer(Data::Gp(Width::B1), std::iter::once(At::Start(0)));
         self.advance(1);
@@ -273,7 +351,7 @@ impl Emit<'_> {
             return;
         }
         self.push(Insn::Mov { dst: Gp::R8, src: Gp::Rax });
-        self.push(Insn::Zero { dst: Gp::Rax });
+        self.fill(Gp::Rax);
         self.push(Insn::Rep { op: RepOp::Stos, width: Width::B1 });
         self.push(Insn::Mov { dst: Gp::Rax, src: Gp::R8 });
     }

@@ -7,115 +7,38 @@
 //! value from the first instruction on. rcx and r8 to r11 are scratch. No other general
 //! register is touched.
 
+mod backward;
+mod data;
 mod emit;
+mod fixed;
 mod main_loop;
+mod nest;
+mod prepare;
 mod rep;
 mod small;
 
 use crate::ir::{Function, Part};
-use crate::subject::{Class, Count, Encoding, Head, Op, Order, Side, Store, Tail, Variant};
-use emit::{Data, Emit};
-
-/// Why a variant has no lowering.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum LowerError {
-    /// The class has no instruction in that encoding.
-    #[error("class {class} has no `{encoding}` encoding; its default is `{}`", class.default_encoding())]
-    Encoding {
-        /// The class.
-        class: Class,
-        /// The encoding asked for.
-        encoding: Encoding,
-    },
-    /// A batch needs a register for each load.
-    #[error("a batch of {unroll} needs {unroll} registers; class {class} has {free} free")]
-    Registers {
-        /// The class.
-        class: Class,
-        /// Registers asked for.
-        unroll: u8,
-        /// Registers there are.
-        free: u8,
-    },
-    /// Axis values that no code can have together.
-    #[error("{0}")]
-    Combination(&'static str),
-}
+use crate::space::{Broken, check};
+use crate::subject::Variant;
+use emit::Emit;
 
 /// Writes the function of a variant into `out`, whose buffers are reused.
 ///
 /// # Errors
-/// Where the axis values contradict each other, so that no correct code has them all; `out`
-/// is then empty. What else is not worth having is for `space` to say.
-pub fn lower(v: &Variant, out: &mut Function) -> Result<(), LowerError> {
+/// The first rule that the variant breaks; `out` is then empty.
+pub fn lower(v: &Variant, out: &mut Function) -> Result<(), Broken> {
     out.items.clear();
     out.boundaries.clear();
+    out.fixed = v.fixed.map(u64::from);
     check(v)?;
     let mut emit = Emit::new(v, out);
     emit.part(Part::Entry);
-    if v.class.is_rep() {
-        emit.rep();
-    } else {
-        emit.loop_function();
+    match (v.class.is_rep(), v.fixed) {
+        (true, _) => emit.rep(),
+        (false, Some(size)) => emit.fixed(size),
+        (false, None) => emit.loop_function(),
     }
     Ok(())
-}
-
-fn check(v: &Variant) -> Result<(), LowerError> {
-    let no = |rule| Err(LowerError::Combination(rule));
-    let encoded = match v.class {
-        Class::Xmm => true,
-        Class::Ymm => v.encoding != Encoding::Legacy,
-        Class::Zmm => v.encoding == Encoding::Evex,
-        _ => v.encoding == Encoding::Legacy,
-    };
-    if !encoded {
-        return Err(LowerError::Encoding { class: v.class, encoding: v.encoding });
-    }
-    if v.unroll == 0 {
-        return no("an iteration moves at least one register");
-    }
-    if !matches!(v.align.modulus, 1 | 16 | 32 | 64) || v.align.skew >= v.align.modulus {
-        return no("a loop top lies at a skew below the modulus 1, 16, 32 or 64");
-    }
-    if v.op == Op::Zero {
-        if v.order == Order::Batch {
-            return no("a zero has no loads to batch");
-        }
-        if v.head == Head::Src || v.prefetch.is_some_and(|p| p.side != Side::Dst) {
-            return no("a zero has no source");
-        }
-    }
-    if v.class.is_rep() {
-        if v.unroll != 1
-            || v.order != Order::Pair
-            || v.store != Store::Plain
-            || v.prefetch.is_some()
-            || v.count != Count::Cmp
-            || v.align.modulus != 1
-        {
-            return no("a string instruction is the whole loop: no unroll, batch, store form, \
-                       prefetch, count or loop alignment");
-        }
-        if v.class == Class::Rep8 && v.tail != Tail::Rep {
-            return no("a byte string instruction leaves no tail");
-        }
-        return Ok(());
-    }
-    if v.order == Order::Batch {
-        let free = Data::of(v).free();
-        if usize::from(v.unroll) > free {
-            let free = free as u8;
-            return Err(LowerError::Registers { class: v.class, unroll: v.unroll, free });
-        }
-    }
-    match v.store {
-        Store::Aligned if !v.class.is_vector() => no("only vector classes have an aligned store"),
-        Store::Aligned | Store::Nt if v.class.is_vector() && v.head != Head::Dst => {
-            no("a vector store that faults on unaligned addresses needs head-dst")
-        }
-        _ => Ok(()),
-    }
 }
 
 impl Emit<'_> {
@@ -153,15 +76,15 @@ mod tests {
     fn contradictions_are_errors_and_leave_nothing() {
         let mut out = Function::default();
         for (id, word) in [
-            ("zero/ymm/batch", "no loads"),
-            ("copy/r64/u6/batch", "5 free"),
-            ("copy/xmm/u32/batch", "16 free"),
-            ("copy/r64/vex", "no `vex`"),
+            ("zero/ymm/batch", "loads nothing"),
+            ("copy/r64/u6/batch", "registers"),
+            ("copy/xmm/u32/batch", "registers"),
+            ("copy/r64/vex", "no such prefix"),
             ("copy/r64/aligned", "only vector"),
-            ("copy/ymm/nt/head-none", "head-dst"),
-            ("zero/ymm/head-src", "no source"),
+            ("copy/ymm/nt/head-none", "fault"),
+            ("zero/ymm/head-src", "only a copy"),
             ("copy/rep64/u2", "whole loop"),
-            ("copy/rep8/tail-bytes", "no tail"),
+            ("copy/rep8/tail-bytes", "nothing is left"),
         ] {
             let error = lower(&id.parse().unwrap(), &mut out).unwrap_err();
             assert!(error.to_string().contains(word), "{id}: {error}");

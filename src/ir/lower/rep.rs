@@ -1,6 +1,7 @@
 //! The classes whose main loop is one string instruction.
 
-use super::emit::{At, Data, Debts, Emit};
+use super::data::Data;
+use super::emit::{At, Debts, Emit};
 use crate::ir::{Cond, Gp, Insn, Part, RepOp, Width};
 use crate::subject::{Class, Tail};
 
@@ -13,9 +14,19 @@ impl Emit<'_> {
             self.push(Insn::Mov { dst: Gp::Rax, src: Gp::Rdi });
         } else {
             self.push(Insn::Mov { dst: Gp::R8, src: Gp::Rdi });
-            self.push(Insn::Zero { dst: Gp::Rax });
+            self.fill(Gp::Rax);
         }
         let debts = Debts { rax: !self.copies(), ..Debts::default() };
+        if let Some(size) = self.v.fixed {
+            if self.v.head_span() == 0 {
+                self.part(Part::Loop);
+                self.fixed_string(size);
+                self.part(Part::Exit);
+                self.leave(debts);
+                return;
+            }
+            self.push(Insn::MovImm { dst: self.n, imm: size });
+        }
         let width = self.v.class.width();
         let ladder = self.v.class != Class::Rep8 && self.v.tail == Tail::Overlap;
         if ladder {
@@ -57,19 +68,26 @@ impl Emit<'_> {
         }
     }
 
+    /// Count and string instruction for a known number of steps.
+    pub(super) fn string_of(&mut self, class: Class, steps: u32) {
+        self.push(Insn::MovImm { dst: Gp::Rcx, imm: steps });
+        self.string_insn(string_width(class));
+    }
+
+    fn string_insn(&mut self, width: Width) {
+        let op = if self.copies() { RepOp::Movs } else { RepOp::Stos };
+        self.push(Insn::Rep { op, width });
+    }
+
     /// Count and string instruction: whole steps of the class's width.
     fn string(&mut self, class: Class) {
-        let (width, shift) = match class {
-            Class::Rep64 => (Width::B8, 3),
-            Class::Rep32 => (Width::B4, 2),
-            _ => (Width::B1, 0),
-        };
+        let width = string_width(class);
+        let shift = class.width().trailing_zeros() as u8;
         self.push(Insn::Mov { dst: Gp::Rcx, src: self.n });
         if shift > 0 {
             self.push(Insn::ShrImm { dst: Gp::Rcx, imm: shift });
         }
-        let op = if self.copies() { RepOp::Movs } else { RepOp::Stos };
-        self.push(Insn::Rep { op, width });
+        self.string_insn(width);
     }
 
     /// Fewer bytes than a step.
@@ -81,11 +99,19 @@ impl Emit<'_> {
                 self.jcc(Cond::E, Part::Exit, 0);
                 self.byte_loop();
             }
-            Tail::Overlap => {
+            Tail::Overlap | Tail::Mask => {
                 self.jcc(Cond::E, Part::Exit, 0);
                 let last = At::Size(-(width as i32));
                 self.transfer(Data::narrow(&self.v, width), std::iter::once(last));
             }
         }
+    }
+}
+
+const fn string_width(class: Class) -> Width {
+    match class {
+        Class::Rep64 => Width::B8,
+        Class::Rep32 => Width::B4,
+        _ => Width::B1,
     }
 }

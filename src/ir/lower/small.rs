@@ -1,8 +1,9 @@
 //! Entry, and the sizes below the main loop's.
 
-use super::emit::{At, Data, Debts, Emit, vec_slot};
-use crate::ir::{Cond, Gp, Insn, Part};
-use crate::subject::Op;
+use super::data::{Data, vec_slot};
+use super::emit::{At, Debts, Emit};
+use crate::ir::{Cond, Gp, Insn, Part, VecEncoding};
+use crate::subject::{Op, Tail};
 
 /// Registers a rung moves from the start, and as many again ending at the end, at most:
 /// beyond, straight code grows without being faster than a loop.
@@ -13,17 +14,25 @@ impl Emit<'_> {
     pub(super) fn entry(&mut self) {
         self.push(Insn::Endbr64);
         self.push(Insn::Mov { dst: Gp::Rax, src: Gp::Rdi });
-        if self.v.op == Op::Zero {
-            match Data::of(&self.v) {
-                Data::Vec { bytes, encoding } => {
-                    // With VEX the 16-byte form clears the rest and leaves nothing to undo.
-                    let bytes = if bytes == 32 { 16 } else { bytes };
-                    self.push(Insn::VecZero { dst: vec_slot(bytes, encoding, 0) });
-                }
+        if matches!(self.v.op, Op::Zero | Op::Write) {
+            match Data::aside(&self.v) {
+                Data::Vec { bytes, encoding } => self.fill_vector(bytes, encoding),
                 // MMX zeroes its register where the main path begins.
-                Data::Gp(_) | Data::Mmx => self.push(Insn::Zero { dst: self.zero }),
+                _ => self.fill(self.zero),
             }
         }
+    }
+
+    /// Makes the vector register of an op without a source hold what it stores.
+    fn fill_vector(&mut self, bytes: u8, encoding: VecEncoding) {
+        self.push(match self.v.op {
+            Op::Write => Insn::VecOnes { dst: vec_slot(bytes, encoding, 0) },
+            _ => {
+                // With VEX the 16-byte form clears the rest and leaves nothing to undo.
+                let bytes = if bytes == 32 { 16 } else { bytes };
+                Insn::VecZero { dst: vec_slot(bytes, encoding, 0) }
+            }
+        });
     }
 
     /// Sizes up to the threshold, each path with its own return; larger ones go to the head
@@ -43,7 +52,39 @@ impl Emit<'_> {
             self.up_ladder(data, threshold);
             self.label(Part::Small, 0);
         }
-        self.down_ladder(width, Debts::default());
+        let debts = Debts { vzeroupper: self.dirty_fill(), ..Debts::default() };
+        if self.v.tail == Tail::Mask {
+            self.masked(At::Start(0));
+            self.leave(debts);
+            return;
+        }
+        self.down_ladder(width, debts);
+    }
+
+    /// Whether the register that an op without a source stores has a dirty upper half.
+    pub(super) fn dirty_fill(&self) -> bool {
+        self.v.op == Op::Write && Data::aside(&self.v).dirties_upper(1)
+    }
+
+    /// One masked move at a place: as many bytes as the size register holds, at most a
+    /// register's width, perhaps none.
+    pub(super) fn masked(&mut self, at: At) {
+        const MASK: u8 = 1;
+        let Data::Vec { bytes, encoding } = Data::aside(&self.v) else { return };
+        let register = vec_slot(bytes, encoding, 0);
+        let ones = Gp::Rcx;
+        self.push(Insn::Ones { dst: ones });
+        self.push(Insn::Bzhi { dst: ones, src: ones, index: self.n });
+        self.push(Insn::MaskFrom { mask: MASK, src: ones });
+        if self.copies() {
+            let mem = self.src(at);
+            self.push(Insn::MaskLoad { dst: register, mem, mask: MASK });
+        }
+        let mem = self.dst(at);
+        self.push(match self.v.op {
+            Op::Read => Insn::MaskLoad { dst: register, mem, mask: MASK },
+            _ => Insn::MaskStore { mem, src: register, mask: MASK },
+        });
     }
 
     /// From one register's width up: rung r does r to 2r bytes.
@@ -80,8 +121,8 @@ impl Emit<'_> {
         let mut rung = width / 2;
         while rung >= 4 {
             // Vector classes have no general register with zero until the narrow sizes.
-            if rung == 8 && self.v.class.is_vector() && !self.copies() {
-                self.push(Insn::Zero { dst: self.zero });
+            if rung == 8 {
+                self.fill_after_vectors();
             }
             self.compare_size(rung);
             self.jcc(Cond::Ae, Part::Small, rung);
@@ -101,8 +142,17 @@ impl Emit<'_> {
             self.label(Part::Small, rung);
             let data = Data::narrow(&self.v, rung);
             let more = self.rung(data, 1);
-            self.leave(Debts { vzeroupper: more.vzeroupper, ..debts });
+            self.leave(Debts { vzeroupper: more.vzeroupper || debts.vzeroupper, ..debts });
             rung *= 2;
+        }
+    }
+
+    /// Makes the general register of an op without a source hold what it stores, where vector
+    /// registers did so far.
+    pub(super) fn fill_after_vectors(&mut self) {
+        let vector = matches!(Data::aside(&self.v), Data::Vec { .. });
+        if vector && matches!(self.v.op, Op::Zero | Op::Write) {
+            self.fill(self.zero);
         }
     }
 
@@ -118,7 +168,7 @@ impl Emit<'_> {
     /// Whether using so many slots leaves upper halves to clean. A zero's register is
     /// written by the 16-byte form, or is one of the upper sixteen.
     pub(super) fn dirty(&self, data: Data, slots: usize) -> bool {
-        self.copies() && data.dirties_upper(slots)
+        self.v.op != Op::Zero && data.dirties_upper(slots)
     }
 
     /// One register at a time while more than one is left, then one that ends at the end.
