@@ -142,17 +142,18 @@ impl Verifier {
         verified: &Verified,
         sizes: &[u64],
         progress: &impl Announce,
-    ) -> Result<(), Failure> {
+    ) -> Result<Verified, Failure> {
         let (op, body) = (verified.op(), verified.body());
-        // What keeps a function of others in its place lives until all is done.
-        let (entry, _kept) = self.place(op, body)?;
+        let (entry, fixed) = self.place(op, body)?;
         let watched = matches!(body, Body::Foreign { .. }).then_some(self.household);
-        let mut last = None;
+        let (mut last, mut inexact) = (None, None);
         let Verifier { trampoline, uppers, blocks, buffers, .. } = self;
         let mut bench = Bench { op, watched, entry, trampoline, uppers: *uppers, blocks, progress };
         let tried = cases::each_size(sizes, &mut |case| {
             last = Some(case);
-            bench.case(buffers, case)
+            let changed = bench.case(buffers, case)?;
+            inexact = inexact.take().or(changed);
+            Ok(())
         });
         let tried = tried.and_then(|()| match (buffers.sweep(op, blocks, last), last) {
             (Err(what), Some(case)) => {
@@ -163,7 +164,8 @@ impl Verifier {
         if tried.is_err() {
             buffers.reset(blocks);
         }
-        tried
+        tried?;
+        Ok(Verified::new(op, verified.check(), body.clone(), fixed, inexact).and(verified))
     }
 
     fn try_all(

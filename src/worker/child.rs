@@ -177,7 +177,7 @@ impl Child {
         let mut contenders = Vec::new();
         let mut failures = Vec::new();
         for (i, member) in request.members.iter().enumerate() {
-            if let Some(failure) = for_another_size(&member.body, request.cell.size) {
+            if let Some(failure) = for_another_size(&member.body, &request.cell) {
                 failures.push((i as u32, failure));
                 continue;
             }
@@ -222,10 +222,11 @@ impl Child {
     }
 }
 
-/// Why a function for one size cannot be timed at another.
-fn for_another_size(body: &Body, size: u64) -> Option<Failure> {
+/// Why a function for one size cannot be timed at another, or at a mix of sizes.
+fn for_another_size(body: &Body, cell: &Cell) -> Option<Failure> {
     let Body::Machine(machine) = body else { return None };
-    let only = machine.fixed.filter(|only| *only != size)?;
+    let fits = |only: &u64| cell.mix.is_none() && *only == cell.size;
+    let only = machine.fixed.filter(|only| !fits(only))?;
     let why = format!("it is for {only} bytes and no other size");
-    Some(Failure { kind: FailureKind::Unsupported(why), case: format!("n={size}") })
+    Some(Failure { kind: FailureKind::Unsupported(why), case: format!("n={}", cell.extent()) })
 }

@@ -97,7 +97,10 @@ impl Memory {
             return;
         }
         match self.verifier.verify_sizes(verified, &new, shared) {
-            Ok(()) => known.mixed.extend(new),
+            Ok(verified) => {
+                known.outcome = Ok(verified);
+                known.mixed.extend(new);
+            }
             Err(failure) => known.outcome = Err(failure),
         }
     }
