@@ -55,9 +55,9 @@ fn a_mix_is_searched_recorded_reported_and_exported() {
     let rows = said(&["report", "--results", results, "--format", "csv"]);
     let mixed: Vec<&str> = rows.lines().filter(|l| l.contains(",2000,pairs,60.2,")).collect();
     assert!(!mixed.is_empty(), "{rows}");
-    for form in ["md", "html"] {
+    for (form, word) in [("md", "| pairs | l1 "), ("html", "zero of the mix pairs by state")] {
         let page = said(&["report", "--results", results, "--format", form]);
-        assert!(page.contains("zero of the mix pairs in detail"), "{form}");
+        assert!(page.contains(word), "{form}: {page}");
     }
     let asm = said(&["export", "--op", "zero", "--mix", "pairs", "--results", results, "-q"]);
     assert!(asm.contains("looptune_zero"), "{asm}");

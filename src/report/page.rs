@@ -221,12 +221,17 @@ mod tests {
         let page = outcome(&found, &sample::facts());
         fits(&page);
         insta::assert_snapshot!(page);
-        found.sizes.extend(["b", "c"].map(sample::mixed));
+        found.sizes.extend(["b", "a name of thirty-two characters!"].map(sample::mixed));
         let page = outcome(&found, &sample::facts());
         fits(&page);
         assert!(page.contains("64 bytes, and 3 mixes of sizes"), "{page}");
         // With its interval, also where many stand in one table.
         assert!(page.contains("libc 1.10×") && page.contains("[1.093, 1.107]"), "{page}");
+        // Ids are broken behind slashes only.
+        assert!(page.lines().any(|line| line.contains(" ymm/u8/a64  ")), "{page}");
+        let alone = SearchOutcome { sizes: found.sizes.split_off(3), ..found.clone() };
+        fits(&outcome(&alone, &sample::facts()));
+        found.sizes.extend(alone.sizes);
         found.sizes.drain(..1);
         assert!(outcome(&found, &sample::facts()).starts_with("zero, 3 mixes of sizes"));
     }

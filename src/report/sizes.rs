@@ -3,15 +3,31 @@
 use super::grid::{Grid, Side, WIDTH};
 use super::text::{NONE, fold, fold_id, percent, ratio};
 use crate::search::{CellOutcome, Robust, SearchOutcome};
-use crate::subject::{Drive, Op, State, Variant};
+use crate::subject::{Drive, Extent, Op, State, Variant};
 use crate::units::human_ns;
 
-/// Characters that the columns of the robust choices leave to each of three ids.
+/// Characters that the columns of the robust choices leave to each of three ids, beside sizes.
 const ROBUST_WIDTH: usize = 20;
+
+/// Characters of a size, and those at which the name of a mix is broken.
+const LABEL_WIDTHS: (usize, usize) = (4, 16);
 
 /// The tables of many sizes.
 pub(super) fn many_sizes(found: &SearchOutcome) -> String {
     format!("{}\n{}\n{}", winners(found), robust(found), absent(found))
+}
+
+/// A size, or the name of a mix in lines of bounded length.
+fn label(extent: &Extent) -> String {
+    let name: Vec<char> = extent.to_string().chars().collect();
+    let lines = name.chunks(LABEL_WIDTHS.1).map(|line| line.iter().collect::<String>());
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Characters of the widest of these.
+fn label_width(found: &SearchOutcome) -> usize {
+    let names = found.sizes.iter().map(|s| s.extent.to_string().chars().count());
+    names.max().unwrap_or(0).clamp(LABEL_WIDTHS.0, LABEL_WIDTHS.1)
 }
 
 /// An id without its op, which the heading says.
@@ -29,9 +45,7 @@ fn winners(found: &SearchOutcome) -> String {
     columns.extend(states.iter().map(|s| (s.to_string(), Side::Left)));
     let columns: Vec<(&str, Side)> = columns.iter().map(|(n, s)| (n.as_str(), *s)).collect();
     let mut grid = Grid::new(&columns);
-    // Names of mixes are longer than sizes.
-    let names = found.sizes.iter().map(|s| s.extent.to_string().chars().count());
-    let taken = names.max().unwrap_or(0).clamp(10, 24) + 2;
+    let taken = label_width(found).max(10) + 2;
     let width = (usize::from(WIDTH) - taken) / states.len().max(1) - 2;
     for size in &found.sizes {
         for drive in Drive::ALL {
@@ -39,8 +53,8 @@ fn winners(found: &SearchOutcome) -> String {
                 continue;
             }
             let mut row = vec![match drive {
-                Drive::Throughput => size.extent.to_string(),
-                drive => format!("{}\n{drive}", size.extent),
+                Drive::Throughput => label(&size.extent),
+                drive => format!("{}\n{drive}", label(&size.extent)),
             }];
             row.extend(states.iter().map(|state| {
                 let fits = |c: &&CellOutcome| c.cell.state == *state && c.cell.drive == *drive;
@@ -82,19 +96,20 @@ fn robust(found: &SearchOutcome) -> String {
         ("best nt", Side::Left),
         ("regret", Side::Right),
     ]);
+    let width = ROBUST_WIDTH - (label_width(found) - LABEL_WIDTHS.0).div_ceil(3);
     for size in &found.sizes {
-        let mut row = vec![size.extent.to_string()];
+        let mut row = vec![label(&size.extent)];
         for choice in [&size.robust, &size.best_plain, &size.best_nt] {
-            row.extend(cells_of(found.op, choice.as_ref()));
+            row.extend(cells_of(found.op, choice.as_ref(), width));
         }
         grid.row(row);
     }
     grid.text()
 }
 
-fn cells_of(op: Op, choice: Option<&Robust>) -> [String; 2] {
+fn cells_of(op: Op, choice: Option<&Robust>, width: usize) -> [String; 2] {
     choice.map_or([NONE.into(), NONE.into()], |robust| {
-        [fold_id(&short(op, &robust.variant), ROBUST_WIDTH), percent(robust.max_regret)]
+        [fold_id(&short(op, &robust.variant), width), percent(robust.max_regret)]
     })
 }
 

@@ -6,7 +6,7 @@ use crate::units::{MAX_MIX_SIZE, human_size};
 
 /// Bytes of a name that are kept; what is longer is cut. File names beyond it are rare, and the
 /// digest tells mixes apart whatever they are called.
-const NAME_BYTES: usize = 40;
+const NAME_BYTES: usize = 32;
 
 /// What a cell says of its mix: the name that people know it by, and what tells it from others
 /// of that name. The sizes themselves are in a [`SizeMix`].
@@ -153,7 +153,7 @@ mod tests {
         let text = serde_json::to_string(&mix).unwrap();
         assert_eq!(serde_json::from_str::<Mix>(&text).unwrap(), mix);
         let long = "ü".repeat(100);
-        assert_eq!(Mix::new(&long, 1, 1.0).unwrap().name(), "ü".repeat(20));
+        assert_eq!(Mix::new(&long, 1, 1.0).unwrap().name(), "ü".repeat(16));
         assert!(Mix::new(" ", 1, 1.0).is_err() && Mix::new("a", 1, f64::NAN).is_err());
     }
 
