@@ -8,7 +8,7 @@ use looptune::search::{
 };
 use looptune::stats::Verdict;
 use looptune::subject::{
-    Baseline, Cell, Class, Drive, Extent, Level, Op, SizeMix, State, Store, Variant,
+    Baseline, Cell, Class, Contract, Drive, Extent, Level, Op, SizeMix, State, Store, Variant,
 };
 use looptune::trial::{
     BlockRequest, BlockResult, Body, Check, Clock, Disturbance, EvaluateError, Evaluator, Failure,
@@ -124,6 +124,7 @@ fn candidates() -> Vec<Candidate> {
 fn question(states: &[Level]) -> Question {
     Question {
         op: Op::Zero,
+        contract: Contract::User,
         sizes: vec![4096],
         mixes: Vec::new(),
         states: Some(states.iter().map(|l| State::both(*l)).collect()),

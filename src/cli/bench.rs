@@ -16,7 +16,7 @@ use crate::search::{
     fresh_seed, plan,
 };
 use crate::space;
-use crate::subject::{Baseline, Op, Subject};
+use crate::subject::{Baseline, Contract, Op, Subject};
 use crate::trial::{Body, Member, Role};
 
 /// Seconds a cell gets where nothing is asked: a whole run stays below one.
@@ -84,6 +84,7 @@ pub(super) fn run(args: &BenchArgs, runner: Option<&str>) -> anyhow::Result<()> 
     }
     let mixes = arguments::mixes(&args.mix)?;
     let question = Question {
+        contract: Contract::User,
         op,
         sizes: match &args.size {
             Some(sizes) => sizes.0.clone(),

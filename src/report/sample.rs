@@ -6,7 +6,7 @@ use crate::search::{
     SizeOutcome, Standing, Stop, Timed,
 };
 use crate::stats::Verdict;
-use crate::subject::{Cell, Drive, Extent, Level, Mix, Op, State, Variant};
+use crate::subject::{Cell, Contract, Drive, Extent, Level, Mix, Op, State, Variant};
 use crate::trial::{Failure, FailureKind};
 
 pub(super) fn id(text: &str) -> Variant {
@@ -95,6 +95,7 @@ pub(super) fn size(size: u64) -> SizeOutcome {
         robust: Some(plain.clone()),
         best_plain: Some(plain),
         best_nt: Some(robust("zero/ymm/u2/nt", &cells, &[10.4, 5.2, 0.003, 0.0])),
+        best_kernel: Some(robust("zero/rep64", &cells, &[0.31, 0.12, 0.04, 0.02])),
         cells,
     }
 }
@@ -106,7 +107,8 @@ pub(super) fn mixed(name: &str) -> SizeOutcome {
     found.extent = Extent { mix: Some(mix), size: 2046 };
     let own = |cell: &mut Cell| *cell = Cell::of(cell.op, found.extent, cell.state, cell.drive);
     found.cells.iter_mut().for_each(|c| own(&mut c.cell));
-    for robust in [&mut found.robust, &mut found.best_plain, &mut found.best_nt] {
+    let choices = [&mut found.robust, &mut found.best_plain, &mut found.best_nt];
+    for robust in choices.into_iter().chain([&mut found.best_kernel]) {
         robust.iter_mut().flat_map(|r| &mut r.by_cell).for_each(|row| own(&mut row.cell));
     }
     found
@@ -131,6 +133,7 @@ pub(super) fn all_cells(bytes: u64) -> SizeOutcome {
 pub(super) fn search(sizes: &[u64]) -> SearchOutcome {
     SearchOutcome {
         op: Op::Zero,
+        contract: Contract::User,
         seed: 7,
         seconds: 4.83,
         sizes: sizes.iter().map(|s| size(*s)).collect(),

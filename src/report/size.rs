@@ -137,11 +137,7 @@ fn baseline_cells(found: Option<&BaselineOutcome>) -> [String; 2] {
 }
 
 fn robust(size: &SizeOutcome) -> String {
-    let choices = [
-        ("robust", size.robust.as_ref()),
-        ("best plain", size.best_plain.as_ref()),
-        ("best nt", size.best_nt.as_ref()),
-    ];
+    let choices = size.choices();
     let grid = if size.cells.len() > REGRETS_ABREAST {
         regrets_down(size, &choices)
     } else {

@@ -2,7 +2,7 @@
 
 use crate::host::Caches;
 use crate::measure::state_exists;
-use crate::subject::{Baseline, Cell, Drive, Extent, Level, Op, SizeMix, State};
+use crate::subject::{Baseline, Cell, Contract, Drive, Extent, Level, Op, SizeMix, State};
 
 use super::budget::Budget;
 
@@ -15,6 +15,8 @@ const CHAINED_BELOW: f64 = 256.0;
 pub struct Question {
     /// Which op.
     pub op: Op,
+    /// What the loops must promise.
+    pub contract: Contract,
     /// Sizes, bytes, ascending.
     pub sizes: Vec<u64>,
     /// Mixes of sizes, each with cells of its own; after the sizes.

@@ -14,7 +14,9 @@ use looptune::search::{
     SizeOutcome, Standing, Stop, Timed,
 };
 use looptune::stats::Verdict;
-use looptune::subject::{Baseline, Cell, Drive, Extent, Level, Mix, Op, State, Subject, Variant};
+use looptune::subject::{
+    Baseline, Cell, Contract, Drive, Extent, Level, Mix, Op, State, Subject, Variant,
+};
 use looptune::trial::{
     Clock, Disturbance, Failure, FailureKind, Misbehaviour, Observer, Phase, Role, Sample, Summary,
     Trial,
@@ -146,6 +148,7 @@ fn robust(variant: &str, regret: f64) -> Robust {
 fn outcome() -> SearchOutcome {
     SearchOutcome {
         op: Op::Zero,
+        contract: Contract::User,
         seed: 7,
         seconds: 4.75,
         sizes: vec![SizeOutcome {
@@ -155,6 +158,7 @@ fn outcome() -> SearchOutcome {
             robust: Some(robust("zero/ymm/u8", 0.03125)),
             best_plain: Some(robust("zero/ymm/u8", 0.03125)),
             best_nt: Some(robust("zero/ymm/u2/nt", 10.5)),
+            best_kernel: Some(robust("zero/r64/u4", 1.5)),
         }],
         warnings: vec!["the clock moved, by 8 %".into()],
     }
@@ -166,7 +170,8 @@ fn mixed(name: &str, digest: u64) -> SizeOutcome {
     let mut size = outcome().sizes.remove(0);
     size.extent = Extent { mix: Some(mix), size: 4096 };
     size.cells.iter_mut().for_each(|c| c.cell.mix = Some(mix));
-    for robust in [&mut size.robust, &mut size.best_plain, &mut size.best_nt] {
+    let choices = [&mut size.robust, &mut size.best_plain, &mut size.best_nt];
+    for robust in choices.into_iter().chain([&mut size.best_kernel]) {
         robust.iter_mut().flat_map(|r| &mut r.by_cell).for_each(|row| row.cell.mix = Some(mix));
     }
     size
@@ -244,6 +249,8 @@ fn mixes_come_back_beside_the_size_of_their_largest_call() {
         calls: WantedCalls::Mix("a, \"b\"".into()),
         state: None,
         drive: Drive::Throughput,
+        contract: Contract::User,
+        fixed: false,
     };
     let choice = folder.choose(&wanted, None).unwrap();
     assert_eq!(choice.figures[0].cell.mix, found.sizes[1].extent.mix);
@@ -296,6 +303,8 @@ fn a_killed_run_is_recognised_and_answers_provisionally() {
         calls: WantedCalls::Size(4096),
         state: None,
         drive: Drive::Throughput,
+        contract: Contract::User,
+        fixed: false,
     };
     let robust = folder.choose(&wanted, None).unwrap();
     assert!(robust.provisional);
@@ -320,8 +329,14 @@ fn what_is_not_recorded_is_told_with_the_command_that_would() {
     finished(room.path());
     let folder = Folder::of_host(room.path(), KEY).unwrap();
     let state = Some(State::both(Level::L2));
-    let wanted =
-        Wanted { op: Op::Copy, calls: WantedCalls::Size(1 << 20), state, drive: Drive::Throughput };
+    let wanted = Wanted {
+        op: Op::Copy,
+        calls: WantedCalls::Size(1 << 20),
+        state,
+        drive: Drive::Throughput,
+        contract: Contract::User,
+        fixed: false,
+    };
     let message = folder.choose(&wanted, None).unwrap_err().to_string();
     assert!(message.contains("copy of 1048576 bytes in l2"), "{message}");
     assert!(message.contains("zero 4096 (l1, dram)"), "{message}");
@@ -413,6 +428,8 @@ fn a_newer_run_of_fewer_states_hides_no_fuller_one() {
         calls: WantedCalls::Size(4096),
         state: None,
         drive: Drive::Throughput,
+        contract: Contract::User,
+        fixed: false,
     };
     let choice = folder.choose(&all, None).unwrap();
     assert_eq!((choice.run.as_str(), choice.variant), (full.as_str(), id("zero/ymm/u8")));

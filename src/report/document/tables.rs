@@ -107,12 +107,7 @@ pub(super) fn robust(found: &SearchOutcome) -> Option<Block> {
     let columns = ["#size", "kind", "loop", "#worst regret", "~by state"];
     let mut table = Table::new(caption, &columns);
     for size in &found.sizes {
-        let choices = [
-            ("robust", &size.robust),
-            ("best plain", &size.best_plain),
-            ("best nt", &size.best_nt),
-        ];
-        for (kind, choice) in choices {
+        for (kind, choice) in size.choices() {
             let Some(choice) = choice else { continue };
             let regrets = choice.by_cell.iter();
             let regrets = regrets.map(|r| format!("{} {}", state(&r.cell), percent(r.regret)));
