@@ -10,7 +10,7 @@ use super::words::{MARKS, NONE, mark, pair, rate};
 use crate::report::text::ratio_ci;
 use crate::search::Pair;
 use crate::stats::Verdict;
-use crate::subject::Level;
+use crate::subject::{Level, Subject};
 
 /// The loop that reads before it writes, its placebo, and the same loop with neither.
 pub const BZERO_RBW: [&str; 3] = ["i586_bzero", "i586_bzerox", "zero/r32/u8"];
@@ -47,7 +47,7 @@ impl BzeroTable {
     /// The pairs of rows that the answer needs of a cell.
     pub fn pairs(cell: &Measured) -> Vec<(usize, usize)> {
         let [rbw, placebo, none] = BZERO_RBW.map(|name| cell.find(name));
-        let pairs = [(rbw, placebo), (placebo, none), (rbw, none)];
+        let pairs = [(rbw, placebo), (placebo, none), (rbw, none), leaders(cell)];
         pairs.into_iter().filter_map(|(a, b)| Some((a?, b?))).collect()
     }
 
@@ -132,25 +132,23 @@ impl BzeroTable {
             return "Which bzero, when? The loops that read before they write have no times."
                 .into();
         }
-        let best = self.cells.iter().filter_map(|cell| {
-            let best = cell.fastest(|_| true)?;
-            Some((cell.cell.state.to_string(), cell.name(best)))
-        });
-        let mut leaders: Vec<(String, Vec<String>)> = Vec::new();
-        for (state, name) in best {
-            match leaders.iter_mut().find(|(known, _)| *known == name) {
+        let mut ahead: Vec<(String, Vec<String>)> = Vec::new();
+        for cell in &self.cells {
+            let Some(name) = lead(cell) else { continue };
+            let state = cell.cell.state.to_string();
+            match ahead.iter_mut().find(|(known, _)| *known == name) {
                 Some((_, states)) => states.push(state),
-                None => leaders.push((name, vec![state])),
+                None => ahead.push((name, vec![state])),
             }
         }
-        let leaders: Vec<String> = leaders
+        let ahead: Vec<String> = ahead
             .into_iter()
             .map(|(name, states)| format!("{name} in {}", states.join(", ")))
             .collect();
         format!(
             "Which bzero, when? Least time: {}. Of i586_bzero against its placebo: {}. In 1996: \
              8.5 times faster in L1, 0 to 33 % faster in L2, 33 % slower beyond.",
-            leaders.join("; "),
+            ahead.join("; "),
             parts.join("; ")
         )
     }
@@ -173,6 +171,26 @@ impl BzeroTable {
         }));
         records
     }
+}
+
+/// The second of a cell and the first.
+fn leaders(cell: &Measured) -> (Option<usize>, Option<usize>) {
+    let first = cell.fastest(|_| true);
+    let others = |subject: &Subject| first.is_none_or(|i| cell.rows[i].subject != *subject);
+    (cell.fastest(others), first)
+}
+
+/// Who is ahead in a cell: one, or two that the run does not tell apart.
+fn lead(cell: &Measured) -> Option<String> {
+    let (second, first) = leaders(cell);
+    let first = first?;
+    let name = cell.name(first);
+    let Some(second) = second else { return Some(name) };
+    Some(match cell.pair(second, first).map(|pair| pair.verdict) {
+        Some(Verdict::Tied) => format!("{name} and {} alike", cell.name(second)),
+        Some(Verdict::Undecided) => format!("{name} or {}, not told apart,", cell.name(second)),
+        _ => name,
+    })
 }
 
 /// What a state is called where caches are spoken of.
@@ -261,6 +279,8 @@ mod tests {
         assert!(answer.contains("nothing beyond the band in dram"), "{answer}");
         assert!(answer.contains("in dram the difference is of its bytes alone"), "{answer}");
         assert!(BzeroTable::default().page().is_empty());
+        let alike = table(&[(Level::L1, [100.2, 120.0, 120.0])]).answer();
+        assert!(alike.contains("generic_bzero and i586_bzero alike in l1"), "{alike}");
     }
 
     #[test]
@@ -283,7 +303,7 @@ mod tests {
         }
         let records = one.records();
         assert_eq!(records.iter().filter(|r| r.kind == "1996").count(), 11);
-        assert_eq!(records.iter().filter(|r| r.kind == "pair").count(), 12);
+        assert_eq!(records.iter().filter(|r| r.kind == "pair").count(), 16);
         let text = super::super::history_csv(&records).unwrap();
         assert!(text.starts_with("table,kind,host,op,size_bytes,state,subject,against,ns,"));
     }
