@@ -77,6 +77,7 @@ fn a_search_completes_around_them() {
     }
     let host = Host::detect();
     let question = Question {
+        contract: Contract::User,
         op: Op::Zero,
         sizes: vec![256],
         states: Some(vec![State::both(Level::L1)]),

@@ -92,7 +92,8 @@ fn search_has_the_shape_of_schema_1() {
     for (size, (bytes, states)) in
         sizes.iter().zip([(128, &["l1", "l1", "dram", "dram"][..]), (4096, &["l1", "dram"])])
     {
-        let keys = ["size_bytes", "cells", "absent", "robust", "best_plain", "best_nt"];
+        let keys =
+            ["size_bytes", "cells", "absent", "robust", "best_plain", "best_nt", "best_kernel"];
         object(size, &keys);
         assert_eq!(count(&size["size_bytes"]), bytes);
         assert_eq!(array(&size["absent"]).len(), 0);

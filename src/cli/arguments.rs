@@ -8,7 +8,9 @@ use clap::builder::{PossibleValue, TypedValueParser};
 use super::exit::usage;
 use crate::search::SearchFile;
 use crate::space::explain;
-use crate::subject::{Baseline, Class, Drive, Level, NamedLoop, Op, State, Subject, Variant};
+use crate::subject::{
+    Baseline, Class, Contract, Drive, Level, NamedLoop, Op, State, Subject, Variant,
+};
 use crate::units::{Words, did_you_mean, parse_sizes};
 
 /// Sizes as one argument.
@@ -111,6 +113,10 @@ pub(super) fn tuned_op() -> impl TypedValueParser<Value = Op> {
         }
     };
     Telling { parse, words }
+}
+
+pub(super) fn contract() -> impl TypedValueParser<Value = Contract> {
+    one::<Contract>("contract")
 }
 
 pub(super) fn drive() -> impl TypedValueParser<Value = Drive> {

@@ -16,7 +16,7 @@ use crate::search::{
     Budget, Candidate, Entrant, Question, baseline_entrant, candidate_entrant, fresh_seed, plan,
 };
 use crate::space;
-use crate::subject::{Baseline, Cell, Op, Subject, Variant};
+use crate::subject::{Baseline, Cell, Contract, Op, Subject, Variant};
 use crate::trial::{Body, Member, Role};
 
 /// Seconds a cell gets where nothing is asked: a few cells are over in a moment.
@@ -110,6 +110,7 @@ impl BenchArgs {
     /// What is asked of an op.
     fn question(&self, op: Op) -> Question {
         Question {
+            contract: Contract::User,
             op,
             sizes: self.size.0.clone(),
             states: self.state.as_ref().map(|s| s.0.clone()),

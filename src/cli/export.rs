@@ -15,8 +15,8 @@ use crate::encode::{self, Code};
 use crate::export::{Export, Header, check, check_symbol, default_symbol};
 use crate::host::{Feature, FeatureSet};
 use crate::results::{Choice, Figure, Folder, Wanted};
-use crate::subject::{Drive, Op, Variant};
-use crate::trial::{Body, Check, Evaluator, FailureKind};
+use crate::subject::{Contract, Drive, Op, Variant};
+use crate::trial::{Body, Check, Evaluator, FailureKind, Misbehaviour};
 use crate::units::{human_ns, parse_size};
 
 /// A winner or a variant as assembly source that reproduces the tuned bytes.
@@ -38,6 +38,16 @@ pub struct ExportArgs {
     /// How calls follow
     #[arg(long, value_parser = arguments::drive(), default_value = "throughput", requires = "state")]
     drive: Drive,
+    /// What the function must promise: user, the System V ABI; kernel, general registers, string
+    /// instructions and movnti only
+    #[arg(long, value_parser = arguments::contract(), default_value = "user")]
+    contract: Contract,
+    /// The loop for exactly --size bytes, which takes no size
+    #[arg(long, requires = "size")]
+    fixed: bool,
+    /// Export a loop that changes bits (x87 numbers quieten signalling NaNs); its header says so
+    #[arg(long)]
+    unsafe_bits: bool,
     /// Name of the function; looptune_copy or looptune_zero by default
     #[arg(long, value_parser = parse_symbol, value_hint = ValueHint::Other)]
     symbol: Option<String>,
@@ -110,13 +120,21 @@ impl ExportArgs {
             writeln!(say, "warning: {warning}")?;
         }
         let variant = found.variant;
-        let code = encode::compile(&variant).with_context(|| variant.to_string())?;
-        {
-            let _shown = Steps::endless(self.quiet, format!("verifying {variant} in full"));
-            verify(&variant, &code, here, evaluator)?;
+        if !variant.keeps(self.contract) {
+            return usage(format!(
+                "{variant} does not keep the {} contract: it takes general registers, string \
+                 instructions and movnti, and no block on the stack",
+                self.contract
+            ));
         }
+        let mut code = encode::compile(&variant).with_context(|| variant.to_string())?;
+        code.contract = self.contract;
+        let inexact = {
+            let _shown = Steps::endless(self.quiet, format!("verifying {variant} in full"));
+            self.verify(&variant, &code, here, evaluator)?
+        };
         let symbol = self.symbol.clone().unwrap_or_else(|| default_symbol(variant.op));
-        let header = self.header(&found, here, &symbol);
+        let header = Header { inexact, ..self.header(&found, here, &symbol) };
         let export = Export { code: &code, variant: &variant, symbol: &symbol, header: &header };
         let text = export.asm()?;
         let file = self.file();
@@ -138,7 +156,11 @@ impl ExportArgs {
         let place = file.map_or("standard output".into(), |p| p.display().to_string());
         let checked = check(&written, &symbol, &code)
             .with_context(|| format!("do not use what was written to {place}"))?;
-        writeln!(say, "{variant} as `{symbol}`: {place}; fully verified here; {checked}")?;
+        let verified = match &header.inexact {
+            None => "fully verified here",
+            Some(_) => "NOT EXACT, as its header says",
+        };
+        writeln!(say, "{variant} as `{symbol}`: {place}; {verified}; {checked}")?;
         if found.provisional {
             writeln!(say, "provisional: no finished run holds this cell, this is the best so far")?;
         }
@@ -168,6 +190,8 @@ impl ExportArgs {
             size: self.size.ok_or_else(|| anyhow!("which size? write --size 4096"))?,
             state: self.state.and_then(|s| s.0),
             drive: self.drive,
+            contract: self.contract,
+            fixed: self.fixed,
         };
         let folder = Folder::of_host(&self.results, key).map_err(|e| {
             anyhow::Error::new(e).context(match self.host {
@@ -181,6 +205,12 @@ impl ExportArgs {
 
     fn header(&self, found: &Found, here: &Here, symbol: &str) -> Header {
         let mut command = format!("looptune export {} --symbol {symbol}", found.variant);
+        if self.contract != Contract::User {
+            let _ = write!(command, " --contract {}", self.contract);
+        }
+        if self.unsafe_bits {
+            command.push_str(" --unsafe-bits");
+        }
         if let Some(path) = self.file() {
             let _ = write!(command, " -o {}", path.display());
         }
@@ -200,6 +230,40 @@ impl ExportArgs {
             found_by: found.found_by.clone(),
             measured: chosen.into_iter().chain(found.figures.iter().map(figure)).collect(),
             provisional: found.provisional,
+            inexact: None,
+        }
+    }
+
+    /// Full verification on this host. What comes back is what a loop does that changes bits,
+    /// where that was asked for.
+    fn verify(
+        &self,
+        variant: &Variant,
+        code: &Code,
+        here: &Here,
+        evaluator: &mut dyn Evaluator,
+    ) -> anyhow::Result<Option<String>> {
+        runs_here(variant, code, here)?;
+        let bodies = [Body::Machine(code.machine())];
+        let outcome = evaluator.verify(variant.op, &bodies, Check::Full)?;
+        match outcome.into_iter().next() {
+            Some(Ok(())) => Ok(None),
+            Some(Err(failure)) => match failure.kind {
+                FailureKind::Unsupported(why) => {
+                    unsupported(format!("this host cannot run {variant}: {why}"))
+                }
+                FailureKind::Incorrect(what @ Misbehaviour::BitsChanged { .. })
+                    if self.unsafe_bits =>
+                {
+                    Ok(Some(what.to_string()))
+                }
+                FailureKind::Incorrect(Misbehaviour::BitsChanged { .. }) => Err(anyhow!(
+                    "{variant} is not exported, it is not exact: {failure}; --unsafe-bits exports \
+                     it all the same, with a warning in its header"
+                )),
+                _ => Err(anyhow!("{variant} is not exported, it failed verification: {failure}")),
+            },
+            None => Err(anyhow!("{variant} is not exported: the worker did not answer")),
         }
     }
 }
@@ -281,37 +345,21 @@ fn must_be_file(path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Full verification on this host.
-fn verify(
-    variant: &Variant,
-    code: &Code,
-    here: &Here,
-    evaluator: &mut dyn Evaluator,
-) -> anyhow::Result<()> {
+/// Refuses a loop that this host cannot run, with the reason.
+fn runs_here(variant: &Variant, code: &Code, here: &Here) -> anyhow::Result<()> {
     let missing = code.features.minus(here.usable);
-    if !missing.is_empty() {
-        let why: Vec<String> = missing
-            .iter()
-            .map(|feature| {
-                let reason = here.refused.iter().find(|(f, _)| *f == feature);
-                reason.map_or(feature.to_string(), |(_, why)| format!("{feature} ({why})"))
-            })
-            .collect();
-        return unsupported(format!(
-            "this host cannot run {variant}, so it cannot be verified before export: it needs {}",
-            why.join(", ")
-        ));
+    if missing.is_empty() {
+        return Ok(());
     }
-    let bodies = [Body::Machine(code.machine())];
-    let outcome = evaluator.verify(variant.op, &bodies, Check::Full)?;
-    match outcome.into_iter().next() {
-        Some(Ok(())) => Ok(()),
-        Some(Err(failure)) => match failure.kind {
-            FailureKind::Unsupported(why) => {
-                unsupported(format!("this host cannot run {variant}: {why}"))
-            }
-            _ => Err(anyhow!("{variant} is not exported, it failed verification: {failure}")),
-        },
-        None => Err(anyhow!("{variant} is not exported: the worker did not answer")),
-    }
+    let why: Vec<String> = missing
+        .iter()
+        .map(|feature| {
+            let reason = here.refused.iter().find(|(f, _)| *f == feature);
+            reason.map_or(feature.to_string(), |(_, why)| format!("{feature} ({why})"))
+        })
+        .collect();
+    unsupported(format!(
+        "this host cannot run {variant}, so it cannot be verified before export: it needs {}",
+        why.join(", ")
+    ))
 }

@@ -3,25 +3,29 @@
 use std::collections::HashSet;
 use std::io::Write as _;
 
-use super::arguments::{search_file, space};
+use super::arguments::{self, search_file, space};
 use super::progress::Steps;
 use crate::encode::Encoder;
 use crate::host::{FeatureSet, Host};
 use crate::ir::{self, Function};
 use crate::search::SearchFile;
 use crate::space::{Census, supported};
-use crate::subject::{Op, Variant};
+use crate::subject::{Contract, Op, Variant};
 
+mod axes;
 mod document;
 mod named;
 mod page;
 
 /// Arguments of `looptune list`.
-#[derive(Clone, Debug, Default, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub struct ListArgs {
     /// Show only this search file: a path, or the name of a built-in one
     #[arg(long, value_name = "FILE", value_parser = space(), hide_possible_values = true, value_hint = clap::ValueHint::FilePath)]
     pub space: Option<String>,
+    /// Count only loops that keep a contract: user (all) or kernel
+    #[arg(long, value_parser = arguments::contract(), default_value = "user")]
+    pub contract: Contract,
     /// Print one JSON document
     #[arg(long)]
     pub json: bool,
@@ -56,7 +60,8 @@ pub fn run(args: &ListArgs) -> anyhow::Result<()> {
         Some(name) => vec![search_file(name)?],
     };
     let shown = Steps::endless(false, "counting loops");
-    let listed: Vec<Listed> = files.into_iter().map(|file| count(file, host.usable)).collect();
+    let listed: Vec<Listed> =
+        files.into_iter().map(|file| count(file.under(args.contract), host.usable)).collect();
     drop(shown);
     let whole = args.space.is_none();
     let text = if args.json {

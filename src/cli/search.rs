@@ -18,7 +18,7 @@ use crate::search::{
     plan, search,
 };
 use crate::space;
-use crate::subject::{Baseline, Op};
+use crate::subject::{Baseline, Contract, Op};
 
 /// Arguments of `looptune search`.
 #[derive(Debug, Args)]
@@ -49,6 +49,10 @@ pub struct SearchArgs {
     /// Importance of states for the robust choice, as in l1=3,dram=1
     #[arg(long, value_parser = arguments::weights(), hide_possible_values = true)]
     weights: Option<Weights>,
+    /// What the loops must promise: user, the System V ABI; kernel, general registers, string
+    /// instructions and movnti only
+    #[arg(long, value_parser = arguments::contract(), default_value = "user")]
+    contract: Contract,
     /// Search file (a path or a built-in name): narrows the axes, may set sizes and states
     #[arg(long, value_name = "FILE", value_parser = arguments::space(), hide_possible_values = true, value_hint = ValueHint::FilePath)]
     space: Option<String>,
@@ -72,6 +76,7 @@ pub(super) fn run(args: &SearchArgs, runner: Option<&str>) -> anyhow::Result<()>
     if !file.ops.contains(&args.op) {
         return usage(format!("the search file `{}` is not for {}", file.name, args.op));
     }
+    let file = file.under(args.contract);
     let mut session = Session::new(runner)?;
     let question = question(args, &file)?;
     let plans = plan(&question, &session.host.caches);
@@ -80,13 +85,15 @@ pub(super) fn run(args: &SearchArgs, runner: Option<&str>) -> anyhow::Result<()>
     let usable = session.host.usable;
     let shown = Steps::endless(args.quiet, "generating loops");
     let mut points = file.space(args.op).legal();
+    points.retain(|v| v.is_exact());
     points.retain(|v| space::supported(v, &usable).is_ok());
     let candidates = compile_all(points)?;
     drop(shown);
     if candidates.is_empty() {
         return unsupported(format!(
-            "the search file `{}` has no loop that this host can run; `looptune list --space FILE` says why",
-            file.name
+            "the search file `{}` has no loop that this host can run under the {} contract; \
+             `looptune list --space FILE` says why",
+            file.name, args.contract
         ));
     }
     let command = command_line();
@@ -132,6 +139,7 @@ fn question(args: &SearchArgs, file: &SearchFile) -> anyhow::Result<Question> {
     };
     Ok(Question {
         op: args.op,
+        contract: args.contract,
         sizes,
         states: args.state.as_ref().map(|s| s.0.clone()).or_else(|| file.states.clone()),
         drives: args.drive.as_ref().map(|d| d.0.clone()).or_else(|| file.drives.clone()),

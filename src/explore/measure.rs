@@ -239,6 +239,7 @@ fn exported(
         found_by: Some(around.command.clone()),
         measured: job.measured.clone(),
         provisional: false,
+        inexact: None,
     };
     let export = Export { code: &code, variant, symbol: &symbol, header: &header };
     let text = export.asm().map_err(|why| why.to_string())?;

@@ -25,6 +25,8 @@ pub struct Header {
     pub measured: Vec<String>,
     /// Whether they are those of a run that was cut off.
     pub provisional: bool,
+    /// Which bits the loop changes, where it is exported all the same.
+    pub inexact: Option<String>,
 }
 
 /// A loop to write.
@@ -50,12 +52,7 @@ impl Export<'_> {
         let mut environment = minijinja::Environment::new();
         environment.set_undefined_behavior(minijinja::UndefinedBehavior::Strict);
         environment.add_template("asm.S", TEMPLATE)?;
-        let purpose = match self.variant.op {
-            Op::Copy => "void *(void *dst, const void *src, size_t n), copies n bytes, returns dst",
-            Op::Zero => "void *(void *dst, size_t n), zeroes n bytes, returns dst",
-            Op::Read => "void *(const void *src, size_t n), loads n bytes, returns src",
-            Op::Write => "void *(void *dst, size_t n), stores 0xff to n bytes, returns dst",
-        };
+        let purpose = self.purpose();
         let body = print::gas_body(self.code, &format!(".L{}_", self.symbol));
         let body: Vec<String> = body.iter().map(ToString::to_string).collect();
         let about: Vec<String> =
@@ -69,6 +66,21 @@ impl Export<'_> {
         // The template engine drops the last newline of a template.
         text.push('\n');
         Ok(text)
+    }
+
+    /// Signature and deed, for people.
+    fn purpose(&self) -> String {
+        let (pointers, does) = match self.variant.op {
+            Op::Copy => ("void *dst, const void *src", "copies"),
+            Op::Zero => ("void *dst", "zeroes"),
+            Op::Read => ("const void *src", "loads"),
+            Op::Write => ("void *dst", "stores 0xff to"),
+        };
+        let back = if self.variant.op.stores() { "dst" } else { "src" };
+        match self.variant.fixed {
+            None => format!("void *({pointers}, size_t n), {does} n bytes, returns {back}"),
+            Some(bytes) => format!("void *({pointers}), {does} {bytes} bytes, returns {back}"),
+        }
     }
 
     fn about(&self) -> Vec<String> {
@@ -96,6 +108,9 @@ impl Export<'_> {
             item("", "provisional: the run was cut off, this was the best so far");
         }
         item("contract", contract(self.code.contract));
+        if let Some(bits) = &header.inexact {
+            item("NOT EXACT", bits);
+        }
         item("needs", &self.needs());
         item("size", &format!("{} bytes", self.code.bytes.len()));
         item("alignment", &self.alignment());
@@ -126,6 +141,11 @@ fn contract(contract: Contract) -> &'static str {
             "System V ABI; no callee-saved register touched; DF clear and x87/MMX empty on entry \
              and return; MXCSR and control words unchanged; upper vector halves left clean; any \
              n, any alignment; buffers of a copy must not overlap"
+        }
+        Contract::Kernel => {
+            "kernel: System V ABI, and general registers, string instructions, movnti, prefetches \
+             and fences only, nothing below the stack pointer; DF clear on entry and return; any \
+             alignment; buffers of a copy must not overlap"
         }
     }
 }
@@ -173,6 +193,7 @@ mod tests {
             found_by: Some("looptune search (run 1)".into()),
             measured: vec!["zero 4096 l1: 42.1 ns".into(), "zero 4096 dram: 611 ns".into()],
             provisional: true,
+            inexact: Some("changes bits".into()),
         };
         let text = text("zero/ymm/u4/a64", &header);
         for part in [
@@ -182,6 +203,7 @@ mod tests {
             "found by   looptune search",
             "zero 4096 dram",
             "provisional",
+            "NOT EXACT  changes bits",
             "System V ABI",
             "needs      avx",
             "top of the main loop at 0 modulo 64",

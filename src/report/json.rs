@@ -33,6 +33,7 @@ fn size(size: &SizeOutcome) -> Value {
         "robust": size.robust.as_ref().map(robust),
         "best_plain": variant(size.best_plain.as_ref()),
         "best_nt": variant(size.best_nt.as_ref()),
+        "best_kernel": variant(size.best_kernel.as_ref()),
     })
 }
 

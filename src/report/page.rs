@@ -198,6 +198,7 @@ mod tests {
         let mut found = sample::search(&[4096]);
         let size = &mut found.sizes[0];
         (size.robust, size.best_plain, size.best_nt) = (None, None, None);
+        size.best_kernel = None;
         for cell in &mut size.cells {
             cell.winner = None;
             cell.ties.clear();

@@ -40,6 +40,7 @@ struct Row<'a> {
     is_robust: bool,
     is_best_plain: bool,
     is_best_nt: bool,
+    is_best_kernel: bool,
     /// Its largest regret over the states, of the loops for all states.
     max_regret: Option<f64>,
     /// Why there are no times.
@@ -103,13 +104,12 @@ fn of_cell<'a>(
     };
     let winner = found.winner.as_ref().map(|w| w.variant);
     let chosen = |variant: Variant| {
-        let choices = [&size.robust, &size.best_plain, &size.best_nt];
-        choices.map(|c| c.as_ref().filter(|c| c.variant == variant).map(|c| c.max_regret))
+        size.choices().map(|(_, c)| c.filter(|c| c.variant == variant).map(|c| c.max_regret))
     };
     let mut rows = Vec::new();
     for standing in &found.standings {
         let timed = &standing.timed;
-        let [robust, plain, nt] = chosen(timed.variant);
+        let [robust, plain, nt, kernel] = chosen(timed.variant);
         rows.push(Row {
             subject: timed.variant.to_string(),
             role: "finalist",
@@ -128,7 +128,8 @@ fn of_cell<'a>(
             is_robust: robust.is_some(),
             is_best_plain: plain.is_some(),
             is_best_nt: nt.is_some(),
-            max_regret: robust.or(plain).or(nt).and_then(finite),
+            is_best_kernel: kernel.is_some(),
+            max_regret: robust.or(plain).or(nt).or(kernel).and_then(finite),
             ..blank()
         });
     }

@@ -6,7 +6,7 @@ use crate::search::{
     SizeOutcome, Standing, Stop, Timed,
 };
 use crate::stats::Verdict;
-use crate::subject::{Cell, Drive, Level, Op, State, Variant};
+use crate::subject::{Cell, Contract, Drive, Level, Op, State, Variant};
 use crate::trial::{Failure, FailureKind};
 
 pub(super) fn id(text: &str) -> Variant {
@@ -95,6 +95,7 @@ pub(super) fn size(size: u64) -> SizeOutcome {
         robust: Some(plain.clone()),
         best_plain: Some(plain),
         best_nt: Some(robust("zero/ymm/u2/nt", &cells, &[10.4, 5.2, 0.003, 0.0])),
+        best_kernel: Some(robust("zero/rep64", &cells, &[0.31, 0.12, 0.04, 0.02])),
         cells,
     }
 }
@@ -118,6 +119,7 @@ pub(super) fn all_cells(bytes: u64) -> SizeOutcome {
 pub(super) fn search(sizes: &[u64]) -> SearchOutcome {
     SearchOutcome {
         op: Op::Zero,
+        contract: Contract::User,
         seed: 7,
         seconds: 4.83,
         sizes: sizes.iter().map(|s| size(*s)).collect(),

@@ -137,11 +137,9 @@ fn baseline_cells(found: Option<&BaselineOutcome>) -> [String; 2] {
 }
 
 fn robust(size: &SizeOutcome) -> String {
-    let choices = [
-        ("robust", size.robust.as_ref()),
-        ("best plain", size.best_plain.as_ref()),
-        ("best nt", size.best_nt.as_ref()),
-    ];
+    let choices = size.choices().map(|(word, choice)| (word.replace('_', " "), choice));
+    let choices: Vec<(&str, Option<&Robust>)> =
+        choices.iter().map(|(word, choice)| (word.as_str(), *choice)).collect();
     let grid = if size.cells.len() > REGRETS_ABREAST {
         regrets_down(size, &choices)
     } else {
@@ -160,7 +158,7 @@ fn regrets_abreast(size: &SizeOutcome, choices: &[(&str, Option<&Robust>)]) -> G
     columns.extend(size.cells.iter().map(|c| (state(&c.cell), Side::Right)));
     // What the names, the worst regret and the regrets by state leave to ids.
     let taken: usize = columns[3..].iter().map(|(n, _)| n.chars().count().max(6) + 2).sum();
-    let width = usize::from(WIDTH).saturating_sub(2 + 13 + 14 + taken).max(24);
+    let width = usize::from(WIDTH).saturating_sub(2 + 14 + 14 + taken).max(24);
     let columns: Vec<(&str, Side)> = columns.iter().map(|(n, s)| (n.as_str(), *s)).collect();
     let mut grid = Grid::new(&columns);
     for (name, choice) in choices {

@@ -76,8 +76,8 @@ fn robust(found: &SearchOutcome) -> String {
     ]);
     for size in &found.sizes {
         let mut row = vec![human_size(size.size)];
-        for choice in [&size.robust, &size.best_plain, &size.best_nt] {
-            row.extend(cells_of(found.op, choice.as_ref()));
+        for (_, choice) in size.choices() {
+            row.extend(cells_of(found.op, choice));
         }
         grid.row(row);
     }

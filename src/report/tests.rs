@@ -242,6 +242,8 @@ fn words_of_later_versions_are_warnings() {
 static FLAVOUR: Axis = Axis {
     key: "flavour",
     about: "an axis of a test",
+    token: "flavour",
+    default: "none",
     values: || ["sweet", "sour", "salt", "bitter"].map(String::from).to_vec(),
     coarse: || Vec::new(),
     of: |v| {

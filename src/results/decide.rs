@@ -5,7 +5,7 @@ use super::error::ResultsError;
 use super::folder::Folder;
 use super::trial::RecordedTrial;
 use crate::search::{CellOutcome, SearchOutcome, SizeOutcome};
-use crate::subject::{Cell, Drive, Op, State, Subject, Variant};
+use crate::subject::{Cell, Contract, Drive, Op, State, Subject, Variant};
 use crate::trial::{Phase, Role};
 use crate::units::{did_you_mean, human_size};
 
@@ -20,6 +20,10 @@ pub struct Wanted {
     pub state: Option<State>,
     /// The drive; without a state it is not looked at.
     pub drive: Drive,
+    /// What the loop must promise.
+    pub contract: Contract,
+    /// Whether it is to be for this one size, and take none.
+    pub fixed: bool,
 }
 
 /// What is recorded of a loop in one cell.
@@ -175,8 +179,19 @@ impl std::fmt::Display for Wanted {
 impl Wanted {
     /// The command that measures it.
     fn command(&self) -> String {
-        let state = self.state.map_or(String::new(), |s| format!(" --state {s}"));
-        format!("looptune search --op {} --size {}{state}", self.op, human_size(self.size))
+        let mut more = self.state.map_or(String::new(), |s| format!(" --state {s}"));
+        if self.contract != Contract::User {
+            more.push_str(&format!(" --contract {}", self.contract));
+        }
+        if self.fixed {
+            more.push_str(" --space FILE (one that names `fixed` sizes)");
+        }
+        format!("looptune search --op {} --size {}{more}", self.op, human_size(self.size))
+    }
+
+    /// Whether a loop is of the kind that is wanted.
+    fn admits(&self, variant: &Variant) -> bool {
+        variant.keeps(self.contract) && variant.fixed.is_some() == self.fixed
     }
 }
 
@@ -184,14 +199,28 @@ impl Wanted {
 fn decided(recorded: &RecordedRun, wanted: &Wanted) -> Option<Choice> {
     let outcome: &SearchOutcome = recorded.outcome.as_ref()?;
     let size = outcome.sizes.iter().find(|s| outcome.op == wanted.op && s.size == wanted.size)?;
+    // What is best among fewer loops is no answer to who asks for all.
+    if outcome.contract != Contract::User && outcome.contract != wanted.contract {
+        return None;
+    }
     let (variant, max_regret) = match wanted.state {
         None => {
-            let robust = size.robust.as_ref()?;
+            let choices = [&size.robust, &size.best_kernel];
+            let robust = choices.into_iter().flatten().find(|r| wanted.admits(&r.variant))?;
+            if wanted.contract == Contract::User && size.robust.as_ref() != Some(robust) {
+                return None;
+            }
             (robust.variant, Some(robust.max_regret))
         }
         Some(state) => {
             let of_state = |c: &&CellOutcome| c.cell.state == state && c.cell.drive == wanted.drive;
-            (size.cells.iter().find(of_state)?.winner.as_ref()?.variant, None)
+            let cell = size.cells.iter().find(of_state)?;
+            let winner = cell.winner.as_ref()?.variant;
+            // Of fewer kinds the fastest that raced, where the winner is of none.
+            let raced = cell.standings.iter().map(|s| s.timed.variant);
+            let narrower = wanted.contract != Contract::User;
+            let rivals = raced.filter(|_| narrower);
+            (std::iter::once(winner).chain(rivals).find(|v| wanted.admits(v))?, None)
         }
     };
     Some(Choice {
@@ -215,8 +244,8 @@ fn state_words(cell: &Cell) -> String {
 
 /// What a size's outcome says of a loop.
 fn figures(size: &SizeOutcome, variant: &Variant) -> Vec<Figure> {
-    let robust = [&size.robust, &size.best_plain, &size.best_nt];
-    let robust = robust.into_iter().flatten().find(|r| r.variant == *variant);
+    let chosen = size.choices().into_iter().filter_map(|(_, choice)| choice);
+    let robust = chosen.into_iter().find(|r| r.variant == *variant);
     let in_cell = |found: &CellOutcome| {
         let won = found.winner.as_ref().filter(|w| w.variant == *variant);
         let raced = found.standings.iter().find(|s| s.timed.variant == *variant);
@@ -251,7 +280,7 @@ fn provisional(trials: &[RecordedTrial], wanted: &Wanted) -> Option<Choice> {
             && t.role == Role::Candidate
             && t.fully_verified
             && t.outcome.is_ok()
-            && matches!(t.subject, Subject::Variant(_))
+            && matches!(t.subject, Subject::Variant(v) if wanted.admits(&v))
     };
     let run = &trials.iter().rfind(fits)?.run;
     let of_run: Vec<&RecordedTrial> =

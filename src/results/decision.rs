@@ -3,8 +3,9 @@
 //! Kinds of rows, in the order written: a `cell` heads each cell and is followed by its
 //! `winner`, its finalists (`tie` where they tie with the best, else `finalist`; by speed,
 //! the winner again among them) and its `baseline`s; then for each size the loops that suit
-//! all its cells, `robust`, `best_plain` and `best_nt`, once with the largest regret (no
-//! state) and once a cell, and each `absent` state; then `warning`s; last `finished`.
+//! all its cells, `robust`, `best_plain`, `best_nt` and `best_kernel`, once with the largest
+//! regret (no state) and once a cell, and each `absent` state; then the `contract` where it is not the user's, `warning`s and
+//! last `finished`.
 
 use std::path::Path;
 
@@ -14,7 +15,7 @@ use super::wire::DecisionRow;
 use crate::search::{
     BaselineOutcome, CellOutcome, Robust, SearchOutcome, SizeOutcome, Standing, Timed,
 };
-use crate::subject::{Cell, Variant};
+use crate::subject::{Cell, Contract, Variant};
 use crate::units::Picos;
 
 mod parse;
@@ -29,7 +30,9 @@ pub(super) mod kind {
     pub(in crate::results) const ROBUST: &str = "robust";
     pub(in crate::results) const BEST_PLAIN: &str = "best_plain";
     pub(in crate::results) const BEST_NT: &str = "best_nt";
+    pub(in crate::results) const BEST_KERNEL: &str = "best_kernel";
     pub(in crate::results) const ABSENT: &str = "absent";
+    pub(in crate::results) const CONTRACT: &str = "contract";
     pub(in crate::results) const WARNING: &str = "warning";
     pub(in crate::results) const FINISHED: &str = "finished";
 }
@@ -83,11 +86,7 @@ pub(super) fn search_rows(run: &str, outcome: &SearchOutcome) -> Vec<DecisionRow
         for cell in &size.cells {
             cell_rows(run, cell, &mut rows);
         }
-        for (kind, loop_) in [
-            (kind::ROBUST, &size.robust),
-            (kind::BEST_PLAIN, &size.best_plain),
-            (kind::BEST_NT, &size.best_nt),
-        ] {
+        for (kind, loop_) in size.choices() {
             if let Some(robust) = loop_ {
                 robust_rows(run, kind, outcome, size, robust, &mut rows);
             }
@@ -101,6 +100,10 @@ pub(super) fn search_rows(run: &str, outcome: &SearchOutcome) -> Vec<DecisionRow
                 ..blank(run, kind::ABSENT)
             });
         }
+    }
+    if outcome.contract != Contract::User {
+        let detail = outcome.contract.to_string();
+        rows.push(DecisionRow { detail, ..blank(run, kind::CONTRACT) });
     }
     for warning in &outcome.warnings {
         rows.push(DecisionRow { detail: one_line(warning), ..blank(run, kind::WARNING) });

@@ -7,7 +7,7 @@ use toml::Spanned;
 
 use super::budget::Budget;
 use crate::space::{Points, RULES, Space, check};
-use crate::subject::{Drive, Level, Op, State};
+use crate::subject::{Class, Contract, Drive, Level, Op, State, Variant};
 use crate::template::{Axes, AxesFile, Family, FileError, Source, read};
 use crate::units::{did_you_mean, parse_sizes};
 
@@ -110,10 +110,11 @@ struct WireStrategy {
 }
 
 /// The search files that are built in.
-const EMBEDDED: [(&str, &str); 3] = [
+const EMBEDDED: [(&str, &str); 4] = [
     ("zero", include_str!("../../search/zero.toml")),
     ("copy", include_str!("../../search/copy.toml")),
     ("align", include_str!("../../search/align.toml")),
+    ("pagezero", include_str!("../../search/pagezero.toml")),
 ];
 
 impl SearchFile {
@@ -187,6 +188,23 @@ impl SearchFile {
             budget,
             strategy,
         })
+    }
+
+    /// The same file with the loops that keep a contract only.
+    #[must_use]
+    pub fn under(mut self, contract: Contract) -> SearchFile {
+        for region in &mut self.regions {
+            for axes in &mut region.axes {
+                let keeps = |change: &dyn Fn(Variant) -> Variant| {
+                    change(Variant::new(Op::Zero, Class::R64)).keeps(contract)
+                };
+                axes.classes.retain(|&class| keeps(&|v| Variant { class, ..v }));
+                axes.bounces.retain(|&bounce| keeps(&|v| Variant { bounce, ..v }));
+            }
+            region.axes.retain(|axes| axes.empty_axes().is_empty());
+        }
+        self.regions.retain(|region| !region.axes.is_empty());
+        self
     }
 
     /// The space of one op; empty where the file has none for it.

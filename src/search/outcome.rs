@@ -1,7 +1,7 @@
 //! What a search found.
 
 use crate::stats::Verdict;
-use crate::subject::{Cell, Op, Variant};
+use crate::subject::{Cell, Contract, Op, Variant};
 use crate::trial::Failure;
 use crate::units::words;
 
@@ -151,6 +151,20 @@ pub struct SizeOutcome {
     pub best_plain: Option<Robust>,
     /// The least regret among loops with them.
     pub best_nt: Option<Robust>,
+    /// The least regret among loops that keep the kernel's contract.
+    pub best_kernel: Option<Robust>,
+}
+
+impl SizeOutcome {
+    /// The loops for all states of the size, by the word that files and pages call each.
+    pub fn choices(&self) -> [(&'static str, Option<&Robust>); 4] {
+        [
+            ("robust", self.robust.as_ref()),
+            ("best_plain", self.best_plain.as_ref()),
+            ("best_nt", self.best_nt.as_ref()),
+            ("best_kernel", self.best_kernel.as_ref()),
+        ]
+    }
 }
 
 /// What a search found.
@@ -158,6 +172,8 @@ pub struct SizeOutcome {
 pub struct SearchOutcome {
     /// The op.
     pub op: Op,
+    /// What every loop of it promises.
+    pub contract: Contract,
     /// Seed of everything drawn.
     pub seed: u64,
     /// Wall time of the search.

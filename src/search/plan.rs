@@ -2,7 +2,7 @@
 
 use crate::host::Caches;
 use crate::measure::state_exists;
-use crate::subject::{Baseline, Cell, Drive, Level, Op, State};
+use crate::subject::{Baseline, Cell, Contract, Drive, Level, Op, State};
 
 use super::budget::Budget;
 
@@ -15,6 +15,8 @@ const CHAINED_BELOW: u64 = 256;
 pub struct Question {
     /// Which op.
     pub op: Op,
+    /// What the loops must promise.
+    pub contract: Contract,
     /// Sizes, bytes, ascending.
     pub sizes: Vec<u64>,
     /// States; `None`: all that exist for the size.

@@ -5,7 +5,7 @@ use super::context::{Context, candidate_entrant};
 use super::decide::{regrets, simplicity};
 use super::panel::Panel;
 use super::screen::Screened;
-use crate::subject::{Cell, Op};
+use crate::subject::{Cell, Contract, Op};
 use crate::trial::{Check, EvaluateError, Phase};
 
 /// Leaders that each cell sends into the race of all cells.
@@ -23,8 +23,15 @@ const HEAT_LAYOUTS: (u32, u32) = (2, 24);
 /// 160 the bootstrap costs more than a layout tells.
 const FINAL_LAYOUTS: (u32, u32) = (5, 160);
 
-/// Who races: the leaders of every cell, of each cell the best of each kind of store, and
-/// one representative of each class and store type.
+/// Whether a candidate is of a kind that gets a choice of its own.
+type Kind = fn(&Candidate) -> bool;
+
+/// The kinds: plain stores, non-temporal ones, and what a kernel may use.
+const KINDS: [Kind; 3] =
+    [|c| !c.non_temporal(), Candidate::non_temporal, |c| c.variant.keeps(Contract::Kernel)];
+
+/// Who races: the leaders of every cell, of each cell the best of each kind, and one
+/// representative of each class and store type.
 pub(super) fn pool(candidates: &[Candidate], screened: &[&Screened]) -> Vec<usize> {
     let mut pool: Vec<usize> = Vec::new();
     let mut add = |index: usize| {
@@ -34,10 +41,10 @@ pub(super) fn pool(candidates: &[Candidate], screened: &[&Screened]) -> Vec<usiz
     };
     for cell in screened {
         cell.order.iter().take(LEADERS).for_each(|(i, _)| add(*i));
-        for non_temporal in [false, true] {
+        for kind in KINDS {
             cell.order
                 .iter()
-                .filter(|(i, _)| candidates[*i].non_temporal() == non_temporal)
+                .filter(|(i, _)| kind(&candidates[*i]))
                 .take(2)
                 .for_each(|(i, _)| add(*i));
         }
@@ -122,13 +129,14 @@ pub(super) fn heat(
     let mut whole: Vec<usize> =
         (0..pool.len()).filter(|p| rows[*p].len() == panels.len()).collect();
     whole.sort_by(|a, b| worst(*a).total_cmp(&worst(*b)));
-    let of_kind = |non_temporal: bool| {
-        let kind = |p: &usize| candidates[pool[*p]].non_temporal() == non_temporal;
-        whole.iter().copied().filter(kind).collect::<Vec<_>>()
+    let of_kind = |kind: Kind| {
+        let is_of = |p: &usize| kind(&candidates[pool[*p]]);
+        whole.iter().copied().filter(is_of).collect::<Vec<_>>()
     };
     // The fastest of each cell and the least regretted of each kind are there in any case;
     // then seconds, thirds and so on, until there are enough.
-    orders.extend([whole.clone(), of_kind(false), of_kind(true)]);
+    orders.push(whole.clone());
+    orders.extend(KINDS.map(of_kind));
     let most = (context.strategy.finalists as usize).max(orders.len());
     let mut places: Vec<usize> = Vec::new();
     for rank in 0..pool.len() {

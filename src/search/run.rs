@@ -15,7 +15,7 @@ use super::plan::{Question, SizePlan, is_cheap};
 use super::race::{heat, last, pool};
 use super::screen::{Screen, Screened};
 use crate::stats::Verdict;
-use crate::subject::{Cell, Prefetch, Store, UNROLLS, Variant};
+use crate::subject::{Cell, Contract, Prefetch, UNROLLS, Variant};
 use crate::trial::{EvaluateError, Evaluator, Observer, Phase};
 
 /// Parts of a cell's share of the budget: screening; the heat; the final. The rest is for
@@ -63,6 +63,7 @@ pub fn search(
     context.strict = question.budget.is_some();
     let mut outcome = SearchOutcome {
         op: question.op,
+        contract: question.contract,
         seed: question.seed,
         seconds: 0.0,
         sizes: Vec::new(),
@@ -81,6 +82,7 @@ pub fn search(
                 robust: None,
                 best_plain: None,
                 best_nt: None,
+                best_kernel: None,
             },
         };
         let ended = run.run(&mut context, &plan.cells, ahead, &mut outcome.warnings);
@@ -178,8 +180,9 @@ impl SizeRun<'_> {
         let weights: Vec<f64> = panels.iter().map(|p| self.question.weight(&p.cell)).collect();
         let table = RegretTable::new(&self.outcome.cells);
         self.outcome.robust = table.choose(&weights, |_| true);
-        self.outcome.best_plain = table.choose(&weights, |v| v.store != Store::Nt);
-        self.outcome.best_nt = table.choose(&weights, |v| v.store == Store::Nt);
+        self.outcome.best_plain = table.choose(&weights, |v| !v.leaves_cache());
+        self.outcome.best_nt = table.choose(&weights, |v| v.leaves_cache());
+        self.outcome.best_kernel = table.choose(&weights, |v| v.keeps(Contract::Kernel));
     }
 
     /// Winners against baselines, on data that had no part in choosing them.

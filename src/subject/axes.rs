@@ -44,6 +44,19 @@ impl Op {
 }
 
 words! {
+    /// What a function promises its caller beyond doing its op.
+    Contract {
+        /// System V ABI: no callee-saved register changed, DF clear, x87/MMX empty, MXCSR and
+        /// control words unchanged, upper vector halves not dirtied.
+        User = "user",
+        /// The same, and general registers, string instructions and `movnti` only, nothing
+        /// below the stack pointer and no large frame: what a kernel's code may do at any time.
+        /// (Prefetches and fences touch no register, and may be there.)
+        Kernel = "kernel",
+    }
+}
+
+words! {
     /// Which registers (or which string instruction) move the bytes in the main loop.
     Class {
         /// 4-byte general registers.

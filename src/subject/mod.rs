@@ -11,8 +11,8 @@ mod named;
 mod variant;
 
 pub use axes::{
-    Align, BOUNCES, Class, Count, Direction, Encoding, Head, Hint, LARGEST_FIXED, Op, Order,
-    Prefetch, STREAM_PAGE, Side, Store, Streams, Tail, Touch, UNROLLS,
+    Align, BOUNCES, Class, Contract, Count, Direction, Encoding, Head, Hint, LARGEST_FIXED, Op,
+    Order, Prefetch, STREAM_PAGE, Side, Store, Streams, Tail, Touch, UNROLLS,
 };
 pub use cell::{Cell, Consumer, Drive, Level, Pages, Placement, State};
 pub use id::IdError;

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::axes::{
-    Align, Class, Count, Direction, Encoding, Head, Op, Order, Prefetch, Store, Streams, Tail,
-    Touch,
+    Align, Class, Contract, Count, Direction, Encoding, Head, Op, Order, Prefetch, Store, Streams,
+    Tail, Touch,
 };
 
 /// One point of the axes: a complete function, once lowered. Equality is equality of every
@@ -112,6 +112,14 @@ impl Variant {
     /// Whether the loop copies every bit: x87 numbers are quietened on the way through.
     pub const fn is_exact(&self) -> bool {
         !(matches!(self.op, Op::Copy) && matches!(self.class, Class::X87))
+    }
+
+    /// Whether the loop's function keeps a contract by the values of its axes.
+    pub const fn keeps(&self, contract: Contract) -> bool {
+        match contract {
+            Contract::User => true,
+            Contract::Kernel => self.class.is_general() && self.bounce.is_none(),
+        }
     }
 
     /// Whether the loop runs in parts, each with something before it.

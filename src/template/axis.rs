@@ -17,6 +17,10 @@ pub struct Axis {
     pub key: &'static str,
     /// What it is, in one line.
     pub about: &'static str,
+    /// How an id writes a value, by example.
+    pub token: &'static str,
+    /// What an id means that does not name it, in words.
+    pub default: &'static str,
     /// Every value, in canonical order.
     pub values: fn() -> Vec<String>,
     /// Sixteen values at most that span the axis, for a first look.
@@ -49,6 +53,8 @@ pub static AXES: &[Axis] = &[
     Axis {
         key: "class",
         about: "registers that move the bytes",
+        token: "zero/ymm",
+        default: "always named",
         values: words::<Class>,
         coarse: words::<Class>,
         of: |v| Some(AxisValue::word(v.class)),
@@ -57,6 +63,8 @@ pub static AXES: &[Axis] = &[
     Axis {
         key: "encoding",
         about: "how vector instructions are encoded",
+        token: "evex",
+        default: "ymm vex, zmm evex, else legacy",
         values: words::<Encoding>,
         coarse: words::<Encoding>,
         of: |v| Some(AxisValue::word(v.encoding)),
@@ -65,6 +73,8 @@ pub static AXES: &[Axis] = &[
     Axis {
         key: "unroll",
         about: "registers an iteration moves",
+        token: "u4",
+        default: "1",
         values: words::<u8>,
         coarse: words::<u8>,
         of: |v| Some(v.unroll.word()),
@@ -73,6 +83,8 @@ pub static AXES: &[Axis] = &[
     Axis {
         key: "order",
         about: "order of loads and stores in an iteration",
+        token: "batch",
+        default: "pair",
         values: words::<Order>,
         coarse: words::<Order>,
         of: |v| Some(AxisValue::word(v.order)),
@@ -81,6 +93,8 @@ pub static AXES: &[Axis] = &[
     Axis {
         key: "align",
         about: "address of the loop top: a modulus and a skew",
+        token: "a64+32",
+        default: "a1, where it falls",
         values: words::<Align>,
         coarse: coarse_aligns,
         of: |v| Some(v.align.word()),
@@ -89,6 +103,8 @@ pub static AXES: &[Axis] = &[
     Axis {
         key: "store",
         about: "store instruction of the loop",
+        token: "nt",
+        default: "plain",
         values: words::<Store>,
         coarse: words::<Store>,
         of: |v| Some(AxisValue::word(v.store)),
@@ -97,6 +113,8 @@ pub static AXES: &[Axis] = &[
     Axis {
         key: "hint",
         about: "prefetch instruction of the loop",
+        token: "pf-t0@256",
+        default: "none",
         values: words::<Option<Hint>>,
         coarse: words::<Option<Hint>>,
         of: |v| Some(v.prefetch.map(|p| p.hint).word()),
@@ -105,6 +123,8 @@ pub static AXES: &[Axis] = &[
     Axis {
         key: "distance",
         about: "bytes that the prefetch runs ahead",
+        token: "pf-t0@256",
+        default: "named with the hint",
         values: words::<u16>,
         coarse: coarse_distances,
         of: |v| v.prefetch.map(|p| p.distance.word()),
@@ -116,6 +136,8 @@ pub static AXES: &[Axis] = &[
     Axis {
         key: "side",
         about: "pointer that the prefetch runs ahead of",
+        token: "pf-t0@256-both",
+        default: "copy src, zero dst",
         values: words::<Side>,
         coarse: words::<Side>,
         of: |v| v.prefetch.map(|p| AxisValue::word(p.side)),
@@ -127,6 +149,8 @@ pub static AXES: &[Axis] = &[
     Axis {
         key: "touch",
         about: "what is read besides: the line to be written, or the source ahead",
+        token: "rbw",
+        default: "none",
         values: words::<Touch>,
         coarse: words::<Touch>,
         of: |v| Some(AxisValue::word(v.touch)),
@@ -135,6 +159,8 @@ pub static AXES: &[Axis] = &[
     Axis {
         key: "count",
         about: "how the loop counts",
+        token: "dec",
+        default: "cmp",
         values: words::<Count>,
         coarse: words::<Count>,
         of: |v| Some(AxisValue::word(v.count)),
@@ -143,6 +169,8 @@ pub static AXES: &[Axis] = &[
     Axis {
         key: "head",
         about: "pointer that is aligned before the loop",
+        token: "head-dst",
+        default: "dst if the store wants it, else none",
         values: words::<Head>,
         coarse: words::<Head>,
         of: |v| Some(AxisValue::word(v.head)),
@@ -151,6 +179,8 @@ pub static AXES: &[Axis] = &[
     Axis {
         key: "tail",
         about: "how the bytes after the loop are done",
+        token: "tail-rep",
+        default: "rep classes rep, else overlap",
         values: words::<Tail>,
         coarse: words::<Tail>,
         of: |v| Some(AxisValue::word(v.tail)),
@@ -159,6 +189,8 @@ pub static AXES: &[Axis] = &[
     Axis {
         key: "bounce",
         about: "bytes of a block in the first-level cache that a copy goes through",
+        token: "bounce4096",
+        default: "none",
         values: words::<Option<u16>>,
         coarse: words::<Option<u16>>,
         of: |v| Some(AxisValue::word(v.bounce)),
@@ -167,6 +199,8 @@ pub static AXES: &[Axis] = &[
     Axis {
         key: "streams",
         about: "pages walked side by side",
+        token: "s2",
+        default: "s1",
         values: words::<Streams>,
         coarse: words::<Streams>,
         of: |v| Some(AxisValue::word(v.streams)),
@@ -175,6 +209,8 @@ pub static AXES: &[Axis] = &[
     Axis {
         key: "direction",
         about: "from which end the loop goes",
+        token: "bwd",
+        default: "fwd",
         values: words::<Direction>,
         coarse: words::<Direction>,
         of: |v| Some(AxisValue::word(v.direction)),
@@ -183,6 +219,8 @@ pub static AXES: &[Axis] = &[
     Axis {
         key: "fixed",
         about: "the one size that the function is for, bytes",
+        token: "n4096",
+        default: "any size",
         values: words::<Option<u32>>,
         coarse: words::<Option<u32>>,
         of: |v| Some(AxisValue::word(v.fixed)),

@@ -2,13 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a function promises its caller beyond doing its op.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Contract {
-    /// System V ABI: no callee-saved register touched, DF clear, x87/MMX empty, MXCSR and
-    /// control words unchanged, upper vector halves not dirtied.
-    User,
-}
+use crate::subject::Contract;
 
 /// Machine code of one function.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

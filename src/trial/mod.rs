@@ -8,10 +8,11 @@ mod body;
 mod failure;
 mod record;
 
+pub use crate::subject::Contract;
 pub use block::{
     BlockRequest, BlockResult, Check, Clock, Disturbance, Member, MemberOrder, Sample,
 };
-pub use body::{Body, Contract, Machine};
+pub use body::{Body, Machine};
 pub use failure::{Failure, FailureKind, Misbehaviour};
 pub use record::{Phase, Progress, Role, Summary, Trial};
 

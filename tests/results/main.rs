@@ -13,7 +13,7 @@ use looptune::search::{
     SizeOutcome, Standing, Stop, Timed,
 };
 use looptune::stats::Verdict;
-use looptune::subject::{Baseline, Cell, Drive, Level, Op, State, Subject, Variant};
+use looptune::subject::{Baseline, Cell, Contract, Drive, Level, Op, State, Subject, Variant};
 use looptune::trial::{
     Clock, Disturbance, Failure, FailureKind, Misbehaviour, Observer, Phase, Role, Sample, Summary,
     Trial,
@@ -135,6 +135,7 @@ fn robust(variant: &str, regret: f64) -> Robust {
 fn outcome() -> SearchOutcome {
     SearchOutcome {
         op: Op::Zero,
+        contract: Contract::User,
         seed: 7,
         seconds: 4.75,
         sizes: vec![SizeOutcome {
@@ -144,6 +145,7 @@ fn outcome() -> SearchOutcome {
             robust: Some(robust("zero/ymm/u8", 0.03125)),
             best_plain: Some(robust("zero/ymm/u8", 0.03125)),
             best_nt: Some(robust("zero/ymm/u2/nt", 10.5)),
+            best_kernel: Some(robust("zero/r64/u4", 1.5)),
         }],
         warnings: vec!["the clock moved, by 8 %".into()],
     }
@@ -215,7 +217,14 @@ fn a_killed_run_is_recognised_and_answers_provisionally() {
     drop(killed); // its rows reach the file; nothing is decided
     let folder = Folder::of_host(room.path(), KEY).unwrap();
     assert_eq!(folder.decisions().unwrap().rows, []);
-    let mut wanted = Wanted { op: Op::Zero, size: 4096, state: None, drive: Drive::Throughput };
+    let mut wanted = Wanted {
+        op: Op::Zero,
+        size: 4096,
+        state: None,
+        drive: Drive::Throughput,
+        contract: Contract::User,
+        fixed: false,
+    };
     let robust = folder.choose(&wanted, None).unwrap();
     assert!(robust.provisional);
     assert_eq!(robust.variant, id("zero/ymm/u8"), "40 % in dram beats 1,300 % in l1");
@@ -239,7 +248,14 @@ fn what_is_not_recorded_is_told_with_the_command_that_would() {
     finished(room.path());
     let folder = Folder::of_host(room.path(), KEY).unwrap();
     let state = Some(State::both(Level::L2));
-    let wanted = Wanted { op: Op::Copy, size: 1 << 20, state, drive: Drive::Throughput };
+    let wanted = Wanted {
+        op: Op::Copy,
+        size: 1 << 20,
+        state,
+        drive: Drive::Throughput,
+        contract: Contract::User,
+        fixed: false,
+    };
     let message = folder.choose(&wanted, None).unwrap_err().to_string();
     assert!(message.contains("copy of 1048576 bytes in l2"), "{message}");
     assert!(message.contains("zero 4096 (l1, dram)"), "{message}");
@@ -345,7 +361,14 @@ fn a_newer_run_of_fewer_states_hides_no_fuller_one() {
     narrow.sizes[0].robust = Some(robust("zero/ymm/u2/nt", 0.0));
     journal(room.path()).finish_search(&narrow).unwrap();
     let folder = Folder::of_host(room.path(), KEY).unwrap();
-    let all = Wanted { op: Op::Zero, size: 4096, state: None, drive: Drive::Throughput };
+    let all = Wanted {
+        op: Op::Zero,
+        size: 4096,
+        state: None,
+        drive: Drive::Throughput,
+        contract: Contract::User,
+        fixed: false,
+    };
     let choice = folder.choose(&all, None).unwrap();
     assert_eq!((choice.run.as_str(), choice.variant), (full.as_str(), id("zero/ymm/u8")));
     assert_eq!(choice.states, ["l1", "dram"]);

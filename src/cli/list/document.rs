@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::page::{axis_rows, baseline_meaning};
+use super::axes::axis_rows;
+use super::page::baseline_meaning;
 use super::{Counted, Listed, named};
 use crate::host::{Feature, FeatureSet, Host};
 use crate::space::Space;
@@ -23,10 +24,10 @@ pub(super) fn document(host: &Host, listed: &[Listed], whole: bool) -> Value {
             .into_iter()
             .map(|row| {
                 json!({
-                    "axis": row.key,
+                    "axis": row.axis.key,
                     "values": row.values,
                     "unsupported": row.refused,
-                    "default": row.default,
+                    "default": row.axis.default,
                 })
             })
             .collect();

@@ -5,12 +5,11 @@ use comfy_table::{
     TableStyle, Width,
 };
 
+use super::axes::axes;
 use super::{Counted, Listed, named};
 use crate::host::{Feature, FeatureSet};
-use crate::space::{RULES, check, supported};
-use crate::subject::{
-    Baseline, Class, Count, Encoding, Head, Hint, Op, Order, Prefetch, Side, Store, Tail, Variant,
-};
+use crate::space::RULES;
+use crate::subject::{Baseline, Class, Encoding, Op};
 use crate::template::{Axes, AxisValue, Family};
 
 /// Columns of the page.
@@ -39,7 +38,7 @@ pub(super) fn page(host: FeatureSet, listed: &[Listed], whole: bool) -> String {
     sections.join("\n\n") + "\n"
 }
 
-fn table(header: &[&str]) -> Table {
+pub(super) fn table(header: &[&str]) -> Table {
     let mut table = Table::new();
     table
         .load_style(STYLE)
@@ -51,7 +50,7 @@ fn table(header: &[&str]) -> Table {
 
 /// Fixes the widths of the first columns; what does not fit is wrapped. The last column has
 /// the rest of the page, less one place between columns.
-fn widths(table: &mut Table, first: &[u16]) {
+pub(super) fn widths(table: &mut Table, first: &[u16]) {
     let used = first.iter().sum::<u16>() + table.column_count().saturating_sub(1) as u16;
     let last = WIDTH.saturating_sub(used).max(20);
     let columns = first.iter().copied().chain([last]);
@@ -70,107 +69,6 @@ fn families() -> String {
     }
     widths(&mut table, &[10, 13, 10]);
     table.trim_fmt()
-}
-
-/// An axis with what this host can have of it.
-pub(super) struct AxisRow {
-    /// Key in files.
-    pub(super) key: &'static str,
-    /// Values that some variant here has, short.
-    pub(super) summary: String,
-    /// The same, all of them.
-    pub(super) values: Vec<String>,
-    /// Values that no variant here can have.
-    pub(super) refused: Vec<String>,
-    /// What an id means that names none.
-    pub(super) default: &'static str,
-}
-
-/// Every axis, with what this host can have of it.
-pub(super) fn axis_rows(host: FeatureSet) -> Vec<AxisRow> {
-    let all = Axes::all();
-    let runs = |v: &Variant| check(v).is_ok() && supported(v, &host).is_ok();
-    let encoded = |class: Class, encoding: Encoding| {
-        runs(&Variant { encoding, ..Variant::new(Op::Copy, class) })
-    };
-    let hinted = |hint: Option<Hint>| {
-        let prefetch = hint.map(|hint| Prefetch { hint, distance: 64, side: Side::Dst });
-        runs(&Variant { prefetch, ..Variant::new(Op::Copy, Class::R64) })
-    };
-    let here = Axes {
-        classes: kept(&all.classes, |c| all.encodings.iter().any(|e| encoded(c, *e))),
-        encodings: kept(&all.encodings, |e| all.classes.iter().any(|c| encoded(*c, e))),
-        hints: kept(&all.hints, hinted),
-        ..all.clone()
-    };
-    all.listing()
-        .into_iter()
-        .zip(here.listing())
-        .map(|(all, here)| AxisRow {
-            key: all.key,
-            refused: all.values.into_iter().filter(|v| !here.values.contains(v)).collect(),
-            summary: here.summary,
-            values: here.values,
-            default: default_of(all.key),
-        })
-        .collect()
-}
-
-fn kept<T: Copy>(values: &[T], keep: impl Fn(T) -> bool) -> Vec<T> {
-    values.iter().copied().filter(|v| keep(*v)).collect()
-}
-
-/// What an id means that does not name the axis.
-fn default_of(key: &str) -> &'static str {
-    match key {
-        "class" => "always named",
-        "encoding" => "ymm vex, zmm evex, else legacy",
-        "unroll" => "1",
-        "order" => Order::Pair.word(),
-        "align" => "a1, where it falls",
-        "store" => Store::Plain.word(),
-        "hint" => "none",
-        "distance" => "named with the hint",
-        "side" => "copy src, zero dst",
-        "count" => Count::Cmp.word(),
-        "head" => "dst if the store wants it, else none",
-        "tail" => "rep classes rep, else overlap",
-        _ => "",
-    }
-}
-
-/// How ids write a value of the axis.
-fn token_of(key: &str) -> String {
-    match key {
-        "class" => "zero/ymm".into(),
-        "encoding" => Encoding::Evex.word().into(),
-        "unroll" => "u4".into(),
-        "order" => Order::Batch.word().into(),
-        "align" => "a64+32".into(),
-        "store" => Store::Nt.word().into(),
-        "hint" | "distance" => "pf-t0@256".into(),
-        "side" => "pf-t0@256-both".into(),
-        "count" => Count::Dec.word().into(),
-        "head" => Head::Dst.word().into(),
-        "tail" => Tail::Rep.word().into(),
-        _ => String::new(),
-    }
-}
-
-fn axes(host: FeatureSet) -> String {
-    let mut table = table(&["axis", "values here", "not here", "in an id", "default"]);
-    for row in axis_rows(host) {
-        table.add_row([
-            row.key.to_string(),
-            row.summary,
-            row.refused.join(" "),
-            token_of(row.key),
-            row.default.to_string(),
-        ]);
-    }
-    widths(&mut table, &[10, 32, 10, 16]);
-    let legend = " a64+*: the loop top at every skew modulo 64, in files too; distances in bytes";
-    format!("{}\n{legend}", table.trim_fmt())
 }
 
 /// What a baseline is.
@@ -349,12 +247,12 @@ fn grouped(n: u64) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::super::count;
     use super::*;
     use crate::search::SearchFile;
 
-    fn old_host() -> FeatureSet {
+    pub(in super::super) fn old_host() -> FeatureSet {
         [Feature::Mmx, Feature::Sse, Feature::Sse2].into_iter().collect()
     }
 
@@ -378,16 +276,6 @@ mod tests {
         }
         assert!(page.contains("avx512f avx512vl"));
         assert!(page.contains("libc") && page.contains("copy/rep8 or zero/rep8"));
-    }
-
-    #[test]
-    fn axes_show_what_an_old_host_lacks() {
-        let rows = axis_rows(old_host());
-        let refused = |key| &rows.iter().find(|r| r.key == key).unwrap().refused;
-        assert_eq!(*refused("class"), ["ymm", "zmm", "tmm", "m64b", "clzero"]);
-        assert_eq!(*refused("encoding"), ["vex", "evex"]);
-        assert_eq!(*refused("hint"), ["w"]);
-        assert!(rows.iter().all(|r| !r.default.is_empty() && !token_of(r.key).is_empty()));
     }
 
     #[test]

@@ -60,7 +60,7 @@ impl Emit<'_> {
 
     /// Turns of the loop, each with the head taken and not, and the first steps of a tail.
     fn note_boundaries(&mut self, threshold: u32) {
-        for part in self.parts_of() {
+        if let Some(part) = self.parts_of() {
             (1..=2).flat_map(|n| [n * part, n * part + 1]).for_each(|n| self.boundary(n));
         }
         let (block, width) = (self.v.block(), Data::aside(&self.v).width() as u32);

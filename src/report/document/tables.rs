@@ -105,18 +105,13 @@ pub(super) fn robust(found: &SearchOutcome) -> Option<Block> {
     let columns = ["#size", "kind", "loop", "#worst regret", "~by state"];
     let mut table = Table::new(caption, &columns);
     for size in &found.sizes {
-        let choices = [
-            ("robust", &size.robust),
-            ("best plain", &size.best_plain),
-            ("best nt", &size.best_nt),
-        ];
-        for (kind, choice) in choices {
+        for (kind, choice) in size.choices() {
             let Some(choice) = choice else { continue };
             let regrets = choice.by_cell.iter();
             let regrets = regrets.map(|r| format!("{} {}", state(&r.cell), percent(r.regret)));
             table.rows.push(vec![
                 Entry::text(human_size(size.size)),
-                Entry::text(kind),
+                Entry::text(kind.replace('_', " ")),
                 Entry { strong: kind == "robust", ..Entry::code(choice.variant) },
                 Entry::text(percent(choice.max_regret)),
                 Entry::text(regrets.collect::<Vec<_>>().join(", ")),

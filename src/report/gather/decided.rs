@@ -2,7 +2,7 @@
 
 use crate::results::RecordedRun;
 use crate::search::{CellOutcome, SearchOutcome, SizeOutcome};
-use crate::subject::{Cell, Op, Subject};
+use crate::subject::{Cell, Contract, Op, Subject};
 
 /// What the finished searches of an op decided: for each size the newest outcome of those
 /// with the most cells, ascending.
@@ -25,11 +25,23 @@ pub(super) struct Wanted {
 /// Merges the searches of an op; `finished` stands in order of time.
 pub(in crate::report) fn decided(finished: &[RecordedRun], op: Op) -> Decided {
     let mut sizes: Vec<(&RecordedRun, &SizeOutcome)> = Vec::new();
-    for run in finished.iter().rev() {
-        let Some(outcome) = run.outcome.as_ref().filter(|o| o.op == op) else { continue };
+    // A search of a kernel's loops says less than one of all: it counts where there is no other.
+    let of = |contract| {
+        let newest = finished.iter().rev();
+        newest.filter_map(move |run| {
+            let outcome = run.outcome.as_ref()?;
+            (outcome.op == op && outcome.contract == contract).then_some((run, outcome))
+        })
+    };
+    for (run, outcome) in of(Contract::User).chain(of(Contract::Kernel)) {
         for size in &outcome.sizes {
             match sizes.iter_mut().find(|(_, s)| s.size == size.size) {
-                Some(best) if size.cells.len() > best.1.cells.len() => *best = (run, size),
+                Some(best)
+                    if outcome.contract == Contract::User
+                        && size.cells.len() > best.1.cells.len() =>
+                {
+                    *best = (run, size);
+                }
                 Some(_) => {}
                 None => sizes.push((run, size)),
             }
@@ -46,7 +58,11 @@ pub(in crate::report) fn decided(finished: &[RecordedRun], op: Op) -> Decided {
         }
     }
     let sizes = sizes.into_iter().map(|(_, size)| size.clone()).collect();
-    Decided { outcome: SearchOutcome { op, seed: 0, seconds: 0.0, sizes, warnings }, runs }
+    let contract = Contract::User;
+    Decided {
+        outcome: SearchOutcome { op, contract, seed: 0, seconds: 0.0, sizes, warnings },
+        runs,
+    }
 }
 
 impl Decided {

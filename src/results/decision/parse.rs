@@ -7,7 +7,7 @@ use crate::search::{
     SizeOutcome, Standing, Stop, Timed,
 };
 use crate::stats::Verdict;
-use crate::subject::{Cell, Op, Placement, Variant};
+use crate::subject::{Cell, Contract, Op, Placement, Variant};
 use crate::trial::Failure;
 use crate::units::Picos;
 
@@ -24,13 +24,16 @@ pub(super) fn outcome(rows: &[DecisionRow]) -> Result<Option<SearchOutcome>, Str
     };
     let mut found = SearchOutcome {
         op: word("op", &last.op, Op::from_word)?,
+        contract: Contract::User,
         seed: need(last, last.seed, "seed")?,
         seconds: need(last, last.seconds, "seconds")?,
         sizes: Vec::new(),
         warnings: Vec::new(),
     };
     for row in rows {
-        if row.kind == kind::WARNING {
+        if row.kind == kind::CONTRACT {
+            found.contract = word("contract", &row.detail, Contract::from_word)?;
+        } else if row.kind == kind::WARNING {
             found.warnings.push(row.detail.clone());
         } else if let Some(bytes) = row.size_bytes {
             read_row(row, size_of(&mut found, bytes))?;
@@ -49,6 +52,7 @@ fn size_of(found: &mut SearchOutcome, bytes: u64) -> &mut SizeOutcome {
             robust: None,
             best_plain: None,
             best_nt: None,
+            best_kernel: None,
         });
         found.sizes.len() - 1
     });
@@ -80,6 +84,7 @@ fn read_row(row: &DecisionRow, size: &mut SizeOutcome) -> Result<(), String> {
         kind::ROBUST => regret(row, &mut size.robust)?,
         kind::BEST_PLAIN => regret(row, &mut size.best_plain)?,
         kind::BEST_NT => regret(row, &mut size.best_nt)?,
+        kind::BEST_KERNEL => regret(row, &mut size.best_kernel)?,
         kind::ABSENT => size.absent.push((row.state.clone(), row.detail.clone())),
         _ => {}
     }

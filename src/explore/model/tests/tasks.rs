@@ -204,6 +204,8 @@ fn all_values_can_be_shown() {
 const MADE_UP: Axis = Axis {
     key: "spin",
     about: "how the loop turns",
+    token: "made-up",
+    default: "none",
     values: || ["left", "right"].map(String::from).to_vec(),
     coarse: || ["left", "right"].map(String::from).to_vec(),
     of: |v| Some(if v.count == crate::subject::Count::Dec { "right" } else { "left" }.into()),
