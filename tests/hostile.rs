@@ -80,6 +80,7 @@ fn a_search_completes_around_them() {
         contract: Contract::User,
         op: Op::Zero,
         sizes: vec![256],
+        mixes: Vec::new(),
         states: Some(vec![State::both(Level::L1)]),
         drives: Some(vec![Drive::Throughput]),
         budget: Some(Budget::Samples(4000)),

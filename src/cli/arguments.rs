@@ -2,6 +2,7 @@
 //! definitions, so that help and completions know every word there is.
 
 use std::ffi::OsStr;
+use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, TypedValueParser};
 
@@ -9,7 +10,7 @@ use super::exit::usage;
 use crate::search::SearchFile;
 use crate::space::explain;
 use crate::subject::{
-    Baseline, Class, Contract, Drive, Level, NamedLoop, Op, State, Subject, Variant,
+    Baseline, Class, Contract, Drive, Level, NamedLoop, Op, SizeMix, State, Subject, Variant,
 };
 use crate::units::{Words, did_you_mean, parse_sizes};
 
@@ -129,6 +130,37 @@ pub(super) fn drives() -> impl TypedValueParser<Value = Drives> {
 
 pub(super) fn sizes(text: &str) -> Result<Sizes, String> {
     parse_sizes(text).map(Sizes).map_err(|e| e.to_string())
+}
+
+/// The mixes in these files, each once.
+///
+/// # Errors
+/// Wrong arguments where there is no such file, or two mixes go by one name; else what is wrong
+/// with a file.
+pub(super) fn mixes(paths: &[PathBuf]) -> anyhow::Result<Vec<SizeMix>> {
+    let mut mixes: Vec<SizeMix> = Vec::new();
+    for path in paths {
+        if !path.exists() {
+            return usage(format!(
+                "there is no file {}; --mix takes files of sizes with their probabilities",
+                path.display()
+            ));
+        }
+        let mix = SizeMix::load(path)?;
+        match mixes.iter().find(|m| m.mix.name() == mix.mix.name()) {
+            Some(same) if same.mix == mix.mix => {}
+            Some(_) => {
+                return usage(format!(
+                    "two mixes would be called `{}`, and tables could not tell them apart; rename \
+                     {}",
+                    mix.mix,
+                    path.display()
+                ));
+            }
+            None => mixes.push(mix),
+        }
+    }
+    Ok(mixes)
 }
 
 fn read_state(text: &str) -> Result<State, String> {

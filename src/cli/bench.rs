@@ -4,6 +4,7 @@ mod alone;
 mod course;
 
 use std::io::Write;
+use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
@@ -22,6 +23,9 @@ use crate::trial::{Body, Member, Role};
 /// Seconds a cell gets where nothing is asked: a few cells are over in a moment.
 const CELL_SECONDS: f64 = 0.7;
 
+/// The size of calls where nothing is asked, bytes.
+const SIZE: u64 = 4096;
+
 /// Arguments of `looptune bench`.
 #[derive(Debug, Args)]
 #[command(after_help = format!("Examples:\n  \
@@ -39,13 +43,16 @@ pub struct BenchArgs {
     /// The op, where no variant says it
     #[arg(long, value_parser = arguments::op())]
     op: Option<Op>,
-    /// Bytes, as for search
-    #[arg(long, visible_alias = "sizes", value_parser = arguments::sizes, allow_hyphen_values = true, default_value = "4096", value_hint = ValueHint::Other)]
-    size: Sizes,
+    /// Bytes, as for search [default: 4096]
+    #[arg(long, visible_alias = "sizes", value_parser = arguments::sizes, allow_hyphen_values = true, value_hint = ValueHint::Other)]
+    size: Option<Sizes>,
+    /// Mixes of sizes, as for search; beside --size, or alone
+    #[arg(long, value_name = "FILE", value_delimiter = ',', value_hint = ValueHint::FilePath)]
+    mix: Vec<PathBuf>,
     /// States, one or a list [default: all that exist]
     #[arg(long, visible_alias = "states", value_parser = arguments::states())]
     state: Option<States>,
-    /// Drives, one or a list [default: throughput; both below 256 bytes]
+    /// Drives, one or a list [default: throughput; both below 256 bytes a call]
     #[arg(long, visible_alias = "drives", value_parser = arguments::drives())]
     drive: Option<Drives>,
     /// For the whole command: a time, or a number of samples [default: 0.7s a cell; alone 0.25s a loop and cell]
@@ -83,7 +90,8 @@ pub(super) fn run(args: &BenchArgs, runner: Option<&str>) -> anyhow::Result<()> 
     }
     let cells = args.cells(op, &session)?;
     let budget = share(args.budget, cells.len());
-    let course = Course { op, slots, cells: cells.iter().map(|c| (*c, budget)).collect() };
+    let cells = cells.iter().map(|c| (*c, budget)).collect();
+    let course = Course { op, slots, cells, mixes: arguments::mixes(&args.mix)? };
     let ran = run_courses(&[course], args.seed(), &mut session, args.quiet)?;
     let facts = session.facts(op);
     let mut out = std::io::stdout().lock();
@@ -108,18 +116,24 @@ impl BenchArgs {
     }
 
     /// What is asked of an op.
-    fn question(&self, op: Op) -> Question {
-        Question {
+    fn question(&self, op: Op) -> anyhow::Result<Question> {
+        let mixes = arguments::mixes(&self.mix)?;
+        Ok(Question {
             contract: Contract::User,
             op,
-            sizes: self.size.0.clone(),
+            sizes: match &self.size {
+                Some(sizes) => sizes.0.clone(),
+                None if mixes.is_empty() => vec![SIZE],
+                None => Vec::new(),
+            },
+            mixes,
             states: self.state.as_ref().map(|s| s.0.clone()),
             drives: self.drive.as_ref().map(|d| d.0.clone()),
             budget: self.budget,
             seed: 0,
             baselines: Vec::new(),
             weights: Vec::new(),
-        }
+        })
     }
 
     /// The cells of an op.
@@ -127,7 +141,7 @@ impl BenchArgs {
     /// # Errors
     /// Where none exists here, with the reasons.
     fn cells(&self, op: Op, session: &Session) -> anyhow::Result<Vec<Cell>> {
-        let plans = plan(&self.question(op), &session.host.caches);
+        let plans = plan(&self.question(op)?, &session.host.caches);
         let cells: Vec<Cell> = plans.iter().flat_map(|p| p.cells.clone()).collect();
         if cells.is_empty() {
             let reasons = plans.iter().flat_map(|p| p.absent.iter().map(|(_, why)| why.clone()));

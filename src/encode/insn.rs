@@ -114,7 +114,7 @@ fn write(ops: &mut One, insn: &Insn) -> Result<(), &'static str> {
                 Width::B4 => around!(ops, mem, [mov] [, Rd(r)]),
                 Width::B8 => around!(ops, mem, [mov] [, Rq(r)]),
             }
-            if width != Width::B1 || !matches!(src, Gp::Rsi | Gp::Rdi) {
+            if width != Width::B1 || !needs_rex(src) {
                 ops.drop_empty_rex();
             }
         }
@@ -191,7 +191,7 @@ fn general(ops: &mut One, insn: &Insn) -> Result<(), &'static str> {
         }
         Insn::TestImm { a, imm } => {
             dynasm!(ops ; .arch x64 ; test Rb(a as u8), BYTE imm as i8);
-            if !matches!(a, Gp::Rsi | Gp::Rdi) {
+            if !needs_rex(a) {
                 ops.drop_empty_rex();
             }
         }
@@ -215,6 +215,11 @@ fn general(ops: &mut One, insn: &Insn) -> Result<(), &'static str> {
         _ => return Err("not an instruction on general registers"),
     }
     Ok(())
+}
+
+/// Whether the lowest byte of a register can be named only where there is a REX prefix.
+const fn needs_rex(register: Gp) -> bool {
+    matches!(register, Gp::Rsp | Gp::Rbp | Gp::Rsi | Gp::Rdi)
 }
 
 /// REX.W with the fourth bits of the ModRM byte's fields.

@@ -3,6 +3,8 @@
 use super::error::ExportError;
 use super::symbol::check_symbol;
 use crate::encode::Code;
+use crate::host::Feature;
+use crate::ir::{Gp, Insn, Item};
 use crate::print;
 use crate::subject::{Op, Variant};
 use crate::trial::Contract;
@@ -11,6 +13,13 @@ const TEMPLATE: &str = include_str!("../../templates/export/asm.S.j2");
 
 /// Columns of the header comment's text.
 const WIDTH: usize = 88;
+
+/// What a program with tiles has to do.
+const TILES_DUTY: &str = "before its first call, and best before it starts threads, the program \
+     asks the kernel for tiles: arch_prctl(ARCH_REQ_XCOMP_PERM, 18), that is \
+     syscall(SYS_arch_prctl, 0x1023, 18), which must give 0; the function loads the tile \
+     configuration itself and releases it before it returns, so that nothing of the caller's \
+     may be in tiles";
 
 /// What the header comment says besides what follows from the code.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -114,7 +123,40 @@ impl Export<'_> {
         item("needs", &self.needs());
         item("size", &format!("{} bytes", self.code.bytes.len()));
         item("alignment", &self.alignment());
+        if let Some(stack) = self.stack() {
+            item("stack", &stack);
+        }
+        if self.code.features.contains(Feature::AmxTile) {
+            item("caller", TILES_DUTY);
+        }
         lines
+    }
+
+    /// What it uses of the stack; `None` for nothing.
+    fn stack(&self) -> Option<String> {
+        let insns = self.code.placed.iter().filter_map(|placed| match placed.item {
+            Item::Insn(insn) => Some(insn),
+            _ => None,
+        });
+        let (mut frame, mut below) = (0, 0);
+        for insn in insns {
+            match insn {
+                Insn::SubImm { dst: Gp::Rsp, imm } => frame += imm,
+                Insn::Store { mem, .. } | Insn::VecStore { mem, .. } if mem.base == Gp::Rsp => {
+                    below = below.max(-mem.disp);
+                }
+                _ => {}
+            }
+        }
+        let frame = (frame > 0).then(|| {
+            format!("a block of {frame} bytes, aligned to 64, in a frame that rbp holds meanwhile")
+        });
+        let below = (below > 0)
+            .then(|| format!("{below} bytes below the stack pointer, as a leaf function may"));
+        match (frame, below) {
+            (Some(frame), Some(below)) => Some(format!("{frame}; {below}")),
+            (frame, below) => frame.or(below),
+        }
     }
 
     fn needs(&self) -> String {
@@ -138,7 +180,7 @@ impl Export<'_> {
 fn contract(contract: Contract) -> &'static str {
     match contract {
         Contract::User => {
-            "System V ABI; no callee-saved register touched; DF clear and x87/MMX empty on entry \
+            "System V ABI; callee-saved registers kept; DF clear and x87/MMX empty on entry \
              and return; MXCSR and control words unchanged; upper vector halves left clean; any \
              n, any alignment; buffers of a copy must not overlap"
         }
@@ -213,6 +255,17 @@ mod tests {
         assert_eq!(text.matches("*/").count(), text.matches("/*").count());
         assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
         assert!(text.ends_with("@progbits\n"));
+    }
+
+    #[test]
+    fn duties_and_the_stack_are_told_where_there_are_any() {
+        let head = |id| text(id, &Header::default()).replace("\n *            ", " ");
+        let tiles = head("zero/tmm/u2");
+        assert!(tiles.contains("arch_prctl(ARCH_REQ_XCOMP_PERM, 18)"), "{tiles}");
+        assert!(tiles.contains("stack      64 bytes below the stack pointer"), "{tiles}");
+        let block = head("copy/xmm/u4/bounce8192");
+        assert!(block.contains("stack      a block of 8192 bytes"), "{block}");
+        assert!(!block.contains("arch_prctl") && !head("zero/rep8").contains("stack  "));
     }
 
     #[test]

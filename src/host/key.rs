@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cpuid::{Cpu, Leaves};
 use super::feature::FeatureSet;
+use super::process::ask_for_tiles;
 use super::{usable, xcr};
 
 /// What two processes compare to know that they stand on the same machine. Cheap to read.
@@ -28,7 +29,7 @@ impl Fingerprint {
     pub fn read() -> Fingerprint {
         let cpuid = Leaves::native();
         let xcr0 = xcr::read(&cpuid);
-        Fingerprint::of(&Cpu::read(&cpuid), usable::read(&cpuid, xcr0).0, xcr0)
+        Fingerprint::of(&Cpu::read(&cpuid), usable::read(&cpuid, xcr0, ask_for_tiles).0, xcr0)
     }
 
     pub(crate) fn of(cpu: &Cpu, usable: FeatureSet, xcr0: Option<u64>) -> Fingerprint {

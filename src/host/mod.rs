@@ -109,7 +109,7 @@ impl Identity {
     pub fn read() -> Identity {
         let cpuid = cpuid::Leaves::native();
         let cpu = Cpu::read(&cpuid);
-        let (usable, _) = usable::read(&cpuid, xcr::read(&cpuid));
+        let (usable, _) = usable::read(&cpuid, xcr::read(&cpuid), process::ask_for_tiles);
         let key = key::host_key(&cpu, usable, conditions::read_microcode().as_deref());
         Identity { key, usable }
     }
@@ -117,12 +117,14 @@ impl Identity {
 
 impl Host {
     /// Asks the machine. Never fails: what cannot be told is `None` or "unknown", and what
-    /// cannot be true stands among the warnings.
+    /// cannot be true stands among the warnings. Where there might be tiles, this process asks
+    /// the kernel for them: best before it starts threads, whose signal stacks could be too
+    /// small for them.
     pub fn detect() -> Host {
         let cpuid = cpuid::Leaves::native();
         let cpu = Cpu::read(&cpuid);
         let xcr0 = xcr::read(&cpuid);
-        let (usable, refused) = usable::read(&cpuid, xcr0);
+        let (usable, refused) = usable::read(&cpuid, xcr0, process::ask_for_tiles);
         let caches = Caches::read(&cpuid);
         let tsc = Tsc::read(&cpuid, usable.contains(Feature::Rdtscp));
         let conditions = Conditions::read(&cpuid);

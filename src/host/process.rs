@@ -36,6 +36,23 @@ pub fn no_core_files() -> Result<(), HostError> {
     Ok(())
 }
 
+/// Asks the kernel to let this process, and all it will start, use tiles: their registers are so
+/// large that a process has them saved only on demand. Asking again does no harm.
+///
+/// # Errors
+/// The error's number, where the kernel does not grant it.
+pub(crate) fn ask_for_tiles() -> Result<(), i32> {
+    /// `ARCH_REQ_XCOMP_PERM`, of `asm/prctl.h`.
+    const REQUEST: libc::c_long = 0x1023;
+    /// The data of tiles, by its bit of XCR0.
+    const TILE_DATA: libc::c_long = 18;
+    // SAFETY: this request takes a number and touches no memory of ours.
+    match unsafe { libc::syscall(libc::SYS_arch_prctl, REQUEST, TILE_DATA) } {
+        0 => Ok(()),
+        _ => Err(std::io::Error::last_os_error().raw_os_error().unwrap_or_default()),
+    }
+}
+
 /// Context switches of the calling thread since its start: voluntary, involuntary.
 pub fn context_switches() -> (u64, u64) {
     let usage = usage(libc::RUSAGE_THREAD);
@@ -54,6 +71,11 @@ fn usage(who: libc::c_int) -> libc::rusage {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn asking_for_tiles_has_one_answer() {
+        assert_eq!(ask_for_tiles(), ask_for_tiles());
+    }
 
     #[test]
     fn sleeping_is_a_voluntary_switch() {

@@ -28,8 +28,11 @@ pub enum Why {
     },
     /// The processor reports it without another feature that it is built on.
     Without(Feature),
-    /// The kernel grants it to a process that asks; this one has not asked.
-    NeedsPermission,
+    /// The kernel grants it to a process that asks, and did not grant it to this one.
+    NotGranted {
+        /// Number of the error that the kernel answered with.
+        errno: i32,
+    },
 }
 
 impl std::fmt::Display for Why {
@@ -43,18 +46,22 @@ impl std::fmt::Display for Why {
                 write!(f, "the operating system has not enabled the registers (no OSXSAVE)")
             }
             Why::Without(other) => write!(f, "it needs {other}, which is not usable"),
-            Why::NeedsPermission => {
-                write!(f, "needs permission from the kernel, which has not been asked for yet")
-            }
+            Why::NotGranted { errno } => write!(
+                f,
+                "the kernel does not grant it to this process ({})",
+                std::io::Error::from_raw_os_error(*errno)
+            ),
         }
     }
 }
 
-/// All features, parted. Leaf 7 and its like are read by hand: the library has no accessor
+/// All features, parted. `ask` asks the kernel for tiles, and is called only where they might
+/// be usable: a system that does not know them need not be asked. Leaf 7 and its like are read by hand: the library has no accessor
 /// for half of what is asked here.
 pub(crate) fn read<R: CpuIdReader>(
     cpuid: &Leaves<R>,
     xcr0: Option<u64>,
+    ask: impl Fn() -> Result<(), i32>,
 ) -> (FeatureSet, Vec<Refusal>) {
     let reported = reported(cpuid);
     let enabled = |states: u64| xcr0.is_some_and(|bits| bits & states == states);
@@ -66,7 +73,7 @@ pub(crate) fn read<R: CpuIdReader>(
         } else if states(feature).is_some_and(|s| !enabled(s)) {
             Some(Why::NotEnabled { xcr0 })
         } else if feature == Feature::AmxTile {
-            Some(Why::NeedsPermission)
+            ask().err().map(|errno| Why::NotGranted { errno })
         } else {
             // features stand in an order in which what is built on comes first
             base(feature).filter(|b| !usable.contains(*b)).map(Why::Without)
@@ -139,7 +146,13 @@ fn reported<R: CpuIdReader>(cpuid: &Leaves<R>) -> FeatureSet {
 #[cfg(test)]
 mod tests {
     use super::super::cpuid::script::{Row, machine, vendor};
-    use super::*;
+    use super::super::feature::{Feature, FeatureSet};
+    use super::{CpuIdReader, Leaves, Refusal, Why};
+
+    /// A machine whose kernel grants tiles.
+    fn read<R: CpuIdReader>(cpuid: &Leaves<R>, xcr0: Option<u64>) -> (FeatureSet, Vec<Refusal>) {
+        super::read(cpuid, xcr0, || Ok(()))
+    }
 
     /// A server with AVX-512 and tiles.
     fn server() -> Vec<Row> {
@@ -173,9 +186,33 @@ mod tests {
             let times = refused.iter().filter(|r| r.feature == *feature).count();
             assert_eq!(times, usize::from(!usable.contains(*feature)), "{feature}");
         }
-        assert_eq!(why(&refused, Feature::AmxTile), Some(Why::NeedsPermission));
+        assert!(usable.contains(Feature::AmxTile));
         assert_eq!(why(&refused, Feature::Clzero), Some(Why::NotReported));
-        assert_eq!(refused.len(), 2);
+        assert_eq!(refused.len(), 1);
+    }
+
+    #[test]
+    fn tiles_that_the_kernel_does_not_grant_are_refused_with_its_reason() {
+        let refuses = || Err(libc::EPERM);
+        let (usable, refused) = super::read(&machine(&server()), Some(0x602e7), refuses);
+        let wanted = Why::NotGranted { errno: libc::EPERM };
+        assert!(!usable.contains(Feature::AmxTile) && usable.contains(Feature::Avx512f));
+        assert_eq!(why(&refused, Feature::AmxTile), Some(wanted));
+        assert!(wanted.to_string().contains("Operation not permitted"), "{wanted}");
+    }
+
+    #[test]
+    fn the_kernel_is_asked_only_where_tiles_might_be() {
+        let never = || panic!("asked");
+        // Configuration without data, and the other way round, are no tiles.
+        for xcr0 in [None, Some(0b111), Some(0x202e7), Some(0x402e7)] {
+            let (_, refused) = super::read(&machine(&server()), xcr0, never);
+            assert_eq!(why(&refused, Feature::AmxTile), Some(Why::NotEnabled { xcr0 }));
+        }
+        let mut rows = server();
+        rows[2].1[3] &= !(1 << 24);
+        let (_, refused) = super::read(&machine(&rows), Some(0x602e7), never);
+        assert_eq!(why(&refused, Feature::AmxTile), Some(Why::NotReported));
     }
 
     #[test]

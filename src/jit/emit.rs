@@ -47,7 +47,12 @@ macro_rules! at {
 /// in `frame.image` and leaves the machine as Rust expects it, whatever the callee did.
 ///
 /// The frame's address is part of the code: on return no register can be trusted to hold it.
-pub(super) fn watched_call(frame: usize, vectors: Vectors) -> Result<Vec<u8>, JitError> {
+/// `tiles`: whether the host has tiles and tells which states are in use.
+pub(super) fn watched_call(
+    frame: usize,
+    vectors: Vectors,
+    tiles: bool,
+) -> Result<Vec<u8>, JitError> {
     let mut ops: VecAssembler<X64Relocation> = VecAssembler::new(0);
     let frame = frame as i64;
     let [for_rbx, for_rbp, for_r12, for_r13, for_r14, for_r15] =
@@ -100,6 +105,16 @@ pub(super) fn watched_call(frame: usize, vectors: Vectors) -> Result<Vec<u8>, Ji
         ; fxsave64 [r8 + at!(legacy)]
     );
     move_vectors(&mut ops, vectors, Direction::Keep)?;
+    if tiles {
+        // With 1 in ecx the answer is which of the enabled states are in use.
+        dynasm!(ops
+            ; .arch x64
+            ; mov ecx, 1
+            ; xgetbv
+            ; mov DWORD [r8 + at!(states)], eax
+        );
+        extend(&mut ops, Ok(Instruction::with(Code::VEX_Tilerelease)))?;
+    }
     let (control, status, tags, mxcsr) =
         (at!(legacy), at!(legacy) + 2, at!(legacy) + 4, at!(legacy) + 24);
     dynasm!(ops
@@ -238,7 +253,7 @@ mod tests {
     /// Hosts without AVX or AVX-512 cannot run every form; a decoder can read them all.
     #[test]
     fn every_host_gets_the_registers_it_has() {
-        let code = |vectors| watched_call(0x7000_0000_0000, vectors).expect("encodes");
+        let code = |vectors| watched_call(0x7000_0000_0000, vectors, false).expect("encodes");
         let wanted = |registers: u64| -> Vec<u64> {
             let from = |start: i32| (0..registers).map(move |i| start as u64 + i * 64);
             from(at!(before)).chain(from(at!(after))).collect()
@@ -252,5 +267,18 @@ mod tests {
             .filter(|i| i.mnemonic() == Mnemonic::Vpxord)
             .map(|i| i.op0_register());
         assert!(cleaned.eq((16..VECTORS).map(zmm)));
+    }
+
+    /// Few hosts have tiles; a decoder can read what those get.
+    #[test]
+    fn tiles_are_looked_at_after_the_call_and_released() {
+        let order = |tiles| {
+            let code = watched_call(0x7000_0000_0000, Vectors::Zmm, tiles).expect("encodes");
+            let all = Decoder::new(64, &code, DecoderOptions::NONE).into_iter();
+            let told = [Mnemonic::Call, Mnemonic::Xgetbv, Mnemonic::Tilerelease];
+            all.map(|i| i.mnemonic()).filter(|m| told.contains(m)).collect::<Vec<_>>()
+        };
+        assert_eq!(order(true), [Mnemonic::Call, Mnemonic::Xgetbv, Mnemonic::Tilerelease]);
+        assert_eq!(order(false), [Mnemonic::Call]);
     }
 }

@@ -28,7 +28,12 @@ pub struct RegisterImage {
     pub(super) flags: u64,
     pub(super) mxcsr_before: u32,
     pub(super) control_before: u16,
+    /// Which register states are in use, by their bits of XCR0; zeroes where nobody asks.
+    pub(super) states: u32,
 }
+
+/// Configuration and data of tiles, by their bits of XCR0.
+const TILES: u32 = 0b11 << 17;
 
 /// MXCSR bits 0–5: exceptions that happened, kept until somebody clears them.
 const MXCSR_STICKY: u32 = 0x3F;
@@ -59,6 +64,11 @@ impl RegisterImage {
     /// One bit for each x87/MMX register in use; 0 when all are empty.
     pub fn x87_in_use(&self) -> u8 {
         self.legacy[4]
+    }
+
+    /// Whether tiles are configured or hold data, as far as the host has tiles.
+    pub fn tiles_in_use(&self) -> bool {
+        self.states & TILES != 0
     }
 
     /// Whether the x87 control word changed.

@@ -22,7 +22,7 @@ pub struct Trampoline {
 
 impl Trampoline {
     /// Generates the call for a host with these features: with `avx` all ymm are watched,
-    /// with `avx512f` all zmm.
+    /// with `avx512f` all zmm, with `amx-tile` whether tiles stay configured.
     ///
     /// # Errors
     /// Where the system gives no memory for it.
@@ -35,7 +35,8 @@ impl Trampoline {
             Vectors::Xmm
         };
         let frame = Map::new(size_of::<Frame>())?;
-        let bytes = watched_call(frame.as_ptr() as usize, vectors)?;
+        let tiles = features.contains(Feature::AmxTile) && tells_states_in_use();
+        let bytes = watched_call(frame.as_ptr() as usize, vectors, tiles)?;
         let mut code = Arena::new(bytes.len())?;
         let slots = code.emit(&[&bytes], &mut ChaCha8Rng::seed_from_u64(0))?;
         let addr = slots[0].addr;
@@ -88,6 +89,15 @@ impl Trampoline {
         // integers: every content is valid. Borrowed exclusively through self.
         unsafe { &mut *self.frame.as_ptr().cast::<Frame>() }
     }
+}
+
+/// Whether `xgetbv` says which register states are in use; asked only where there are tiles, so
+/// that the leaf exists.
+fn tells_states_in_use() -> bool {
+    // SAFETY: every x86-64 processor has `cpuid`.
+    #[allow(unused_unsafe, reason = "newer compilers know that")]
+    let leaf = unsafe { std::arch::x86_64::__cpuid_count(0xd, 1) };
+    leaf.eax >> 2 & 1 == 1
 }
 
 /// What fills a byte of a vector register: never 0, and different for neighbours.

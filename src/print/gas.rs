@@ -46,7 +46,8 @@ impl fmt::Display for Line {
 
 /// The instructions of a function, between its entry label and its end, for a section where
 /// the entry stands at a multiple of 64. Labels begin with `prefix` (as in `.Lcopy_`), so
-/// that several functions fit into one file.
+/// that several functions fit into one file. Where there is a frame, directives for unwinders
+/// are among them: `.cfi_startproc` and `.cfi_endproc` must stand around.
 pub fn gas_body(code: &Code, prefix: &str) -> Vec<Line> {
     let mut lines = Vec::with_capacity(code.placed.len());
     for placed in &code.placed {
@@ -70,6 +71,22 @@ fn instruction(code: &Code, placed: &Placed, insn: &Insn, prefix: &str, lines: &
         _ => None,
     };
     lines.push(Line::Code { text: att(insn, prefix), comment });
+    lines.extend(unwinding(insn).iter().map(|text| directive(text)));
+}
+
+/// What an unwinder must know once an instruction has moved the frame: where the return address
+/// lies, and the caller's rbp. Functions with a frame have one way through it.
+const fn unwinding(insn: &Insn) -> &'static [&'static str] {
+    match insn {
+        Insn::Push { src: Gp::Rbp } => &[".cfi_def_cfa_offset 16", ".cfi_offset %rbp, -16"],
+        Insn::Mov { dst: Gp::Rbp, src: Gp::Rsp } => &[".cfi_def_cfa_register %rbp"],
+        Insn::Leave => &[".cfi_def_cfa %rsp, 8", ".cfi_restore %rbp"],
+        _ => &[],
+    }
+}
+
+fn directive(text: &str) -> Line {
+    Line::Code { text: text.into(), comment: None }
 }
 
 /// Whether an assembler would take the short form where the bytes have the near one. That

@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 
 use super::facts::Facts;
 use super::grid::{Grid, Side, WIDTH};
-use super::text::{NONE, fold, fold_id, ns_ci, percent, ratio_ci, state};
+use super::text::{NONE, fold, fold_id, mix_notes, ns_ci, percent, ratio_ci, state};
 use crate::search::{Row, RowTimes};
 use crate::subject::{Cell, Op, Subject};
-use crate::units::{human_ns, human_size};
+use crate::units::human_ns;
 
 /// Columns that figures leave to names.
 const NAME_WIDTH: usize = 22;
@@ -55,13 +55,17 @@ pub fn bench(cells: &[BenchCell], facts: &Facts, notes: &[Note]) -> String {
     let mut text = host_line(facts);
     for cell in cells {
         let c = &cell.cell;
-        text.push_str(&format!("\n{} {} in {}\n\n", c.op, human_size(c.size), state(c)));
+        text.push_str(&format!("\n{} {} in {}\n\n", c.op, c.extent(), state(c)));
         text.push_str(&table(cell, facts));
         let failures = cell.rows.iter().filter_map(|r| Some((r, r.result.as_ref().err()?)));
         for (row, failure) in failures {
             let line = format!("{}: {failure}", row.subject);
             text.push_str(&format!("  {}\n", fold(&line, usize::from(WIDTH) - 2, 4)));
         }
+    }
+    let extents = cells.iter().map(|c| c.cell.extent());
+    for note in mix_notes(extents) {
+        text.push_str(&format!("\n{}\n", fold(&note, usize::from(WIDTH), 2)));
     }
     text.push_str("\nRatio: the reference's time over the row's; above 1 the row is faster. Times are of a whole call.\n");
     text.push_str(&named(cells));
@@ -148,6 +152,7 @@ fn cell_json(cell: &BenchCell) -> Value {
     json!({
         "op": cell.cell.op.word(),
         "size_bytes": cell.cell.size,
+        "mix": super::json::mix(&cell.cell.extent()),
         "state": cell.cell.state.to_string(),
         "drive": cell.cell.drive.word(),
         "rows": rows.collect::<Vec<_>>(),

@@ -19,7 +19,8 @@ impl std::fmt::Display for Unsupported {
 
 impl std::error::Error for Unsupported {}
 
-/// The features that the variant's code needs beyond the general instructions of x86-64.
+/// The features that the variant's code needs beyond the general instructions of x86-64. Of a
+/// function for one size, those of its class: the size may spare it some.
 pub fn features_of(v: &Variant) -> FeatureSet {
     let mut needs = match (v.class, v.encoding) {
         // The x87 loops empty the stack with MMX's emms before they begin.
@@ -32,7 +33,9 @@ pub fn features_of(v: &Variant) -> FeatureSet {
         (Class::Clzero, _) => FeatureSet::EMPTY.with(Feature::Clzero).with(Feature::Sse),
         (Class::Xmm, Encoding::Legacy) => FeatureSet::EMPTY.with(Feature::Sse),
         (_, Encoding::Vex) => FeatureSet::EMPTY.with(Feature::Avx),
-        // Small sizes and tails of zmm use its 16- and 32-byte forms, in the same encoding.
+        // A masked zmm serves small sizes and tails too.
+        (Class::Zmm, _) if v.tail == Tail::Mask => FeatureSet::EMPTY.with(Feature::Avx512f),
+        // Those of zmm use its 16- and 32-byte forms otherwise, in the same encoding.
         (_, Encoding::Evex) => FeatureSet::EMPTY.with(Feature::Avx512f).with(Feature::Avx512vl),
         _ => FeatureSet::EMPTY,
     };

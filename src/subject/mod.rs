@@ -5,7 +5,9 @@
 
 mod axes;
 mod cell;
+mod extent;
 mod id;
+mod mix;
 mod name;
 mod named;
 mod variant;
@@ -15,7 +17,9 @@ pub use axes::{
     Order, Prefetch, STREAM_PAGE, Side, Store, Streams, Tail, Touch, UNROLLS,
 };
 pub use cell::{Cell, Consumer, Drive, Level, Pages, Placement, State};
+pub use extent::{Extent, Mix};
 pub use id::IdError;
+pub use mix::{MixError, SizeMix};
 pub use name::{Baseline, Subject};
 pub use named::NamedLoop;
 pub use variant::Variant;

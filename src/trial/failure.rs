@@ -46,6 +46,8 @@ pub enum Misbehaviour {
     DirectionFlag,
     /// The x87/MMX tag word is not empty on return.
     TagWord,
+    /// Tiles are configured on return.
+    TilesInUse,
     /// The x87 control word changed.
     X87Control,
     /// MXCSR control or mask bits changed.
@@ -120,6 +122,7 @@ impl std::fmt::Display for Misbehaviour {
             }
             Misbehaviour::DirectionFlag => write!(f, "left the direction flag set"),
             Misbehaviour::TagWord => write!(f, "left x87/MMX registers in use (no emms)"),
+            Misbehaviour::TilesInUse => write!(f, "left tiles configured (no tilerelease)"),
             Misbehaviour::X87Control => write!(f, "changed the x87 control word"),
             Misbehaviour::Mxcsr => write!(f, "changed MXCSR"),
             Misbehaviour::UpperHalf { register } => {

@@ -158,6 +158,18 @@ fn few_places<E>(
     each(Case { n, dst: Place::End, src: Place::End })
 }
 
+/// Gives each of these sizes at two places, as far as it is among the swept ones.
+pub(super) fn each_size<E>(
+    sizes: &[u64],
+    each: &mut impl FnMut(Case) -> Result<(), E>,
+) -> Result<(), E> {
+    let swept = sizes.iter().filter_map(|&n| usize::try_from(n).ok());
+    for (turn, n) in swept.filter(|&n| n <= LARGEST_SWEPT).enumerate() {
+        few_places(n, turn, each)?;
+    }
+    Ok(())
+}
+
 fn quick<E>(
     size: u64,
     boundaries: &[usize],
@@ -242,7 +254,12 @@ fn one_size<E>(
     }
     match check {
         Check::Quick { .. } => {
-            for (dst, src) in [(0, 0), (1, 0), (0, 1), (8, 8), (16, 48), (32, 33)] {
+            // From eight addresses on, a number that a register may change lies where steps of
+            // eight bytes meet it whole, however few they are.
+            for src in 0..8 {
+                pair(op, n, 0, src, each)?;
+            }
+            for (dst, src) in [(1, 0), (8, 8), (16, 48), (32, 33)] {
                 each(Case { n, dst: Place::At(dst), src: Place::At(src) })?;
             }
         }

@@ -57,6 +57,9 @@ pub(super) fn judge(image: &RegisterImage, dst: usize, uppers: Uppers) -> Result
     if image.x87_in_use() != 0 {
         return Err(Misbehaviour::TagWord);
     }
+    if image.tiles_in_use() {
+        return Err(Misbehaviour::TilesInUse);
+    }
     if image.x87_control_changed() {
         return Err(Misbehaviour::X87Control);
     }

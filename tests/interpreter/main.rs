@@ -1,13 +1,15 @@
 //! Lowered functions do what they should for every size and alignment, checked by a naive
 //! processor that knows every class, whatever the host has.
 
+mod broken;
+#[path = "../common/machine/mod.rs"]
 mod machine;
 #[path = "../common/sample.rs"]
 mod sample;
 
-use looptune::ir::{self, Function, Insn, Item};
-use looptune::subject::{Op, Variant};
-use machine::{Blame, Call, run};
+use looptune::ir::{self, Function, Insn};
+use looptune::subject::Variant;
+use machine::{Call, run};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -27,7 +29,7 @@ fn lowered(v: &Variant) -> Function {
 }
 
 fn call(v: &Variant, n: usize, dst: u64, src: u64) -> Call {
-    Call { dst: 0x10_0000 + dst, src: 0x50_0000 + src, n, copies: v.op == Op::Copy }
+    Call { op: v.op, dst: 0x10_0000 + dst, src: 0x50_0000 + src, n, occupied: false }
 }
 
 fn check(v: &Variant, function: &Function, call: &Call, src: &[u8]) {
@@ -39,20 +41,26 @@ fn check(v: &Variant, function: &Function, call: &Call, src: &[u8]) {
 #[test]
 fn sampled_variants_at_their_boundaries_and_at_random_sizes() {
     let mut rng = ChaCha8Rng::seed_from_u64(SEED);
-    let src = source(20_000);
+    let src = source(40_000);
     for v in sample::variants(SEED, VARIANTS) {
         let function = lowered(&v);
-        let reach = 4 * v.block() as usize + 200;
-        let mut sizes: Vec<usize> = (0..SIZES_EACH).map(|_| rng.random_range(0..reach)).collect();
-        for n in &function.boundaries {
-            let n = *n as usize;
-            sizes.extend([n - 1, n]);
-        }
+        let sizes = match v.fixed {
+            Some(n) => vec![n as usize; 6],
+            None => sizes_of(&v, &function, &mut rng),
+        };
         for n in sizes {
             let (dst, src_at) = (rng.random_range(0..64), rng.random_range(0..64));
             check(&v, &function, &call(&v, n, dst, src_at), &src);
         }
     }
+}
+
+/// Boundaries from both sides, and sizes of a few turns.
+fn sizes_of(v: &Variant, function: &Function, rng: &mut ChaCha8Rng) -> Vec<usize> {
+    let reach = 4 * v.block() as usize + 200;
+    let mut sizes: Vec<usize> = (0..SIZES_EACH).map(|_| rng.random_range(0..reach)).collect();
+    sizes.extend(function.boundaries.iter().flat_map(|n| [*n as usize - 1, *n as usize]));
+    sizes
 }
 
 #[test]
@@ -80,6 +88,28 @@ fn every_size_of_a_few_of_each_kind() {
         "zero/rep8",
         "zero/rep32/tail-bytes/head-dst",
         "zero/rep64/tail-overlap",
+        "copy/x87i/u8/reverse",
+        "copy/x87/u3/negidx",
+        "zero/x87/u4/dec/tail-bytes",
+        "zero/x87i/u2/bwd",
+        "copy/m64b/u2",
+        "copy/m64b/dec/tail-bytes",
+        "zero/m64b/u4/tail-rep",
+        "zero/m64b/s2",
+        "zero/clzero/u3",
+        "zero/clzero/u2/dec/tail-bytes",
+        "copy/zmm/u2/tail-mask",
+        "copy/ymm/evex/u4/nt/negidx/tail-mask",
+        "copy/xmm/evex/u3/dec/tail-mask/bwd",
+        "zero/zmm/tail-mask/head-dst",
+        "zero/ymm/evex/u3/tail-mask",
+        "read/zmm/u2/tail-mask",
+        "read/ymm/u4",
+        "write/ymm/u3/negidx/tail-bytes",
+        "write/zmm/u2/nt/tail-mask",
+        "copy/r64/u4/rbw",
+        "copy/ymm/u4/bwd/head-src",
+        "copy/zmm/u4/bwd/nt",
     ] {
         let v: Variant = id.parse().unwrap();
         let function = lowered(&v);
@@ -87,6 +117,105 @@ fn every_size_of_a_few_of_each_kind() {
             for (dst, src_at) in [(0, 0), (1, 0), (63, 17), (32, 48), (8, 4)] {
                 check(&v, &function, &call(&v, n, dst, src_at), &src);
             }
+        }
+    }
+}
+
+/// Tiles move a kilobyte at a time: every size around a few turns, and every alignment at one.
+#[test]
+fn tiles_at_many_sizes_and_alignments() {
+    let src = source(20_000);
+    for id in [
+        "copy/tmm",
+        "copy/tmm/u2",
+        "copy/tmm/u2/batch/head-dst",
+        "copy/tmm/u4/reverse/dec/tail-bytes",
+        "copy/tmm/u2/head-src/tail-rep",
+        "copy/tmm/bounce4096",
+        "copy/tmm/s2",
+        "zero/tmm",
+        "zero/tmm/u3/dec/head-dst/tail-bytes",
+        "zero/tmm/u8",
+        "zero/tmm/u2/s4/tail-rep",
+        "zero/tmm/u2/head-dst/n5000",
+        "copy/tmm/u2/n4097",
+    ] {
+        let v: Variant = id.parse().unwrap();
+        let function = lowered(&v);
+        let block = v.block() as usize;
+        let mut sizes: Vec<usize> = (0..block + 140).step_by(7).collect();
+        for turn in 1..=3 {
+            sizes.extend(turn * block - 2..=turn * block + 2);
+            sizes.extend([turn * block + 63, turn * block + 64, turn * block + 65]);
+            sizes.extend([turn * block + block / 2, turn * block + 1023]);
+        }
+        for (turn, n) in sizes.into_iter().enumerate() {
+            let n = v.fixed.map_or(n, |n| n as usize);
+            let (dst, src_at) = (turn as u64 * 13 % 64, turn as u64 * 27 % 64);
+            if n <= 20_000 {
+                check(&v, &function, &call(&v, n, dst, src_at), &src);
+            }
+        }
+        let n = v.fixed.map_or(2 * block + 77, |n| n as usize);
+        for dst in 0..64 {
+            check(&v, &function, &call(&v, n, dst, 63 - dst), &src);
+        }
+    }
+}
+
+/// Loops that run in parts, around the ends of their parts.
+#[test]
+fn parts_from_both_sides() {
+    let src = source(70_000);
+    for (id, part) in [
+        ("copy/ymm/u4/src-block", 1792),
+        ("copy/r64/u2/src-block/head-dst/tail-bytes", 1792),
+        ("copy/xmm/u4/nt/src-block", 1792),
+        ("copy/zmm/u2/bounce1024", 1024),
+        ("copy/x87i/u4/bounce2048/tail-rep", 2048),
+        ("copy/mmx/u8/nt/bounce4096", 4096),
+        ("copy/ymm/u8/nt/bounce8192/reverse", 8192),
+        ("copy/zmm/u4/bounce16384/tail-mask", 16384),
+        ("copy/ymm/u4/s2", 8192),
+        ("copy/m64b/u2/s4", 16384),
+        ("zero/clzero/u4/s2", 8192),
+        ("zero/ymm/u4/nt/s4/tail-bytes", 16384),
+        ("zero/x87/u8/s2", 8192),
+    ] {
+        let v: Variant = id.parse().unwrap();
+        let function = lowered(&v);
+        let block = v.block() as usize;
+        for parts in 1..=3 {
+            for more in [0, 1, 63, 64, block - 1, block, block + 1, part / 2, part - 1] {
+                for less in [0, 1, 2] {
+                    let n = parts * part + more - less;
+                    for (dst, src_at) in [(0, 0), (1, 62), (40, 8)] {
+                        check(&v, &function, &call(&v, n, dst, src_at), &src);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A caller that left all x87 registers in use gets its bytes all the same, and the registers
+/// empty.
+#[test]
+fn a_full_x87_stack_on_entry() {
+    let src = source(2_000);
+    for id in [
+        "copy/x87/u4",
+        "copy/x87i/u8/reverse",
+        "zero/x87/u2",
+        "zero/x87i/u3",
+        "copy/mmx/u4",
+        "zero/mmx/u2",
+    ] {
+        let v: Variant = id.parse().unwrap();
+        let function = lowered(&v);
+        for n in 0..400 {
+            let full = Call { occupied: true, ..call(&v, n, 3, 5) };
+            check(&v, &function, &full, &src);
         }
     }
 }
@@ -105,6 +234,13 @@ fn no_boundary_is_missing() {
         "zero/zmm/u8/head-dst",
         "copy/zmm/evex/u32",
         "copy/xmm",
+        "copy/x87i/u8",
+        "copy/tmm",
+        "zero/m64b/u4",
+        "zero/clzero/u2",
+        "copy/zmm/u2/tail-mask",
+        "read/ymm/u4",
+        "copy/ymm/u4/bwd",
     ] {
         let v: Variant = id.parse().unwrap();
         let function = lowered(&v);
@@ -129,44 +265,4 @@ fn a_batch_of_all_registers_cleans_the_old_sixteen() {
         let n = 3 * v.block() as usize + 5;
         check(&v, &function, &call(&v, n, 3, 9), &source(n));
     }
-}
-
-/// The processor sees what it is there to see: each function broken in one way is blamed
-/// for that.
-#[test]
-fn broken_functions_are_blamed() {
-    let without = |id: &str, gone: Insn| {
-        let v: Variant = id.parse().unwrap();
-        let mut function = lowered(&v);
-        function.items.retain(|item| *item != Item::Insn(gone));
-        let n = 3 * v.block() as usize + 77;
-        run(&function, &call(&v, n, 5, 6), &source(n)).map(drop)
-    };
-    assert_eq!(without("copy/ymm/u2", Insn::Vzeroupper), Err(Blame::DirtyUpper(0)));
-    assert_eq!(without("copy/mmx/u2", Insn::Emms), Err(Blame::MmxInUse));
-    assert_eq!(without("zero/zmm/u2/nt", Insn::Sfence), Err(Blame::StoresNotFenced));
-    let moved = |id: &str, change: fn(&mut Insn)| {
-        let v: Variant = id.parse().unwrap();
-        let mut function = lowered(&v);
-        for item in &mut function.items {
-            if let Item::Insn(insn) = item {
-                change(insn);
-            }
-        }
-        let n = 3 * v.block() as usize + 77;
-        run(&function, &call(&v, n, 5, 6), &source(n)).map(drop)
-    };
-    let far_store = |insn: &mut Insn| {
-        if let Insn::VecStore { mem, .. } = insn {
-            mem.disp += 1;
-        }
-    };
-    assert!(matches!(moved("zero/ymm/u2", far_store), Err(Blame::StoreOutside { .. })));
-    assert!(matches!(moved("zero/ymm/u2/aligned", far_store), Err(Blame::Unaligned { .. })));
-    let far_load = |insn: &mut Insn| {
-        if let Insn::VecLoad { mem, .. } = insn {
-            mem.disp += 1;
-        }
-    };
-    assert!(matches!(moved("copy/xmm/u2", far_load), Err(Blame::LoadOutside { .. })));
 }

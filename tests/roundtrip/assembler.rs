@@ -49,17 +49,22 @@ fn read(path: &Path) -> Vec<u8> {
 
 /// Whether the tool is there. In CI it must be.
 fn ran(mut command: Command) -> bool {
+    !missing(&mut command)
+}
+
+/// Runs a tool, which must succeed; whether it is not there.
+pub(crate) fn missing(command: &mut Command) -> bool {
     let name = command.get_program().to_string_lossy().into_owned();
     match command.output() {
         Ok(output) => {
             let complaint = String::from_utf8_lossy(&output.stderr);
             let first: String = complaint.lines().take(5).collect::<Vec<_>>().join("\n");
             assert!(output.status.success(), "{name} refused our text:\n{first}");
-            true
+            false
         }
         Err(e) if e.kind() == ErrorKind::NotFound && std::env::var_os("CI").is_none() => {
             println!("skipped: {name} is not installed");
-            false
+            true
         }
         Err(e) => panic!("{name}: {e}"),
     }

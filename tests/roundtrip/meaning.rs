@@ -3,7 +3,7 @@
 use iced_x86::{Decoder, DecoderOptions, Instruction, OpKind};
 use looptune::encode::Code;
 use looptune::ir::{
-    Cond, Gp, Insn, Item, Mem, RepOp, Vec as VecRegister, VecEncoding, VecMove, Width,
+    Cond, Gp, Insn, Item, Mem, RepOp, Vec as VecRegister, VecEncoding, VecMove, Width, X87,
 };
 use looptune::subject::{Hint, Variant};
 
@@ -38,19 +38,28 @@ pub(crate) fn decoded(bytes: &[u8]) -> Meaning {
 
 fn operand(i: &Instruction, n: u32) -> String {
     match i.op_kind(n) {
-        OpKind::Register => format!("{:?}", i.op_register(n)).to_lowercase(),
+        OpKind::Register => format!("{:?}{}", i.op_register(n), mask(i, n)).to_lowercase(),
         OpKind::Memory => {
             let index = match i.memory_index() {
                 iced_x86::Register::None => String::new(),
                 r => format!("+{r:?}*{}", i.memory_index_scale()),
             };
             let disp = i.memory_displacement64() as i64;
-            format!("[{:?}{index}{disp:+}]", i.memory_base()).to_lowercase()
+            format!("[{:?}{index}{disp:+}]{}", i.memory_base(), mask(i, n)).to_lowercase()
         }
         OpKind::NearBranch64 => format!("{}", i.near_branch64()),
         OpKind::Immediate8 => format!("{}", i.immediate8()),
         _ => format!("{}", i.immediate(n) as i64),
     }
+}
+
+/// The mask of an instruction, at its first operand.
+fn mask(i: &Instruction, n: u32) -> String {
+    if n > 0 || !i.has_op_mask() {
+        return String::new();
+    }
+    let zeroing = if i.zeroing_masking() { "{z}" } else { "" };
+    format!("{{{:?}}}{zeroing}", i.op_mask())
 }
 
 fn gp(register: Gp, width: Width) -> String {
@@ -149,6 +158,55 @@ pub(crate) fn meant(insn: &Insn) -> Meaning {
                 VecEncoding::Evex => ("vpxord".into(), vec![r.clone(), r.clone(), r]),
             }
         }
+        Insn::VecOnes { dst } => {
+            encoded = encoding(dst);
+            let r = vector(dst);
+            match dst.encoding {
+                VecEncoding::Sse => two("pcmpeqd", r.clone(), r),
+                VecEncoding::Vex => ("vpcmpeqd".into(), vec![r.clone(), r.clone(), r]),
+                VecEncoding::Evex => {
+                    let three = [r.clone(), r.clone(), r];
+                    ("vpternlogd".into(), three.into_iter().chain(["255".into()]).collect())
+                }
+            }
+        }
+        Insn::X87Load { kind: X87::Real, mem } => ("fld".into(), vec![memory(mem)]),
+        Insn::X87Load { kind: X87::Integer, mem } => ("fild".into(), vec![memory(mem)]),
+        Insn::X87Store { kind: X87::Real, mem } => ("fstp".into(), vec![memory(mem)]),
+        Insn::X87Store { kind: X87::Integer, mem } => ("fistp".into(), vec![memory(mem)]),
+        Insn::X87Keep { mem } => ("fst".into(), vec![memory(mem)]),
+        Insn::X87Zero => ("fldz".into(), vec![]),
+        Insn::X87Pop => ("fstp".into(), vec!["st0".into()]),
+        Insn::TileConfig { .. }
+        | Insn::TileRelease
+        | Insn::TileZero { .. }
+        | Insn::TileLoad { .. }
+        | Insn::TileStore { .. } => {
+            encoded = "vex";
+            tile(insn)
+        }
+        Insn::LineMove { to, mem } => two("movdir64b", wide(to), memory(mem)),
+        Insn::LineZero => ("clzero".into(), vec![]),
+        Insn::MaskFrom { mask, src } => {
+            encoded = "vex";
+            two("kmovq", format!("k{mask}"), wide(src))
+        }
+        Insn::MaskLoad { dst, mem, mask } => {
+            encoded = "evex";
+            two("vmovdqu8", format!("{}{{k{mask}}}{{z}}", vector(dst)), memory(mem))
+        }
+        Insn::MaskStore { mem, src, mask } => {
+            encoded = "evex";
+            two("vmovdqu8", format!("{}{{k{mask}}}", memory(mem)), vector(src))
+        }
+        Insn::Bzhi { dst, src, index } => {
+            encoded = "vex";
+            ("bzhi".into(), vec![wide(dst), wide(src), wide(index)])
+        }
+        Insn::Push { src } => ("push".into(), vec![wide(src)]),
+        Insn::Leave => ("leave".into(), vec![]),
+        Insn::MovImm { dst, imm } => two("mov", gp(dst, Width::B4), imm.to_string()),
+        Insn::Ones { dst } => two("or", wide(dst), "-1".into()),
         Insn::Mov { dst, src } => two("mov", wide(dst), wide(src)),
         Insn::Zero { dst } => two("xor", gp(dst, Width::B4), gp(dst, Width::B4)),
         Insn::Lea { dst, mem } => two("lea", wide(dst), memory(mem)),
@@ -179,6 +237,20 @@ pub(crate) fn meant(insn: &Insn) -> Meaning {
         Insn::Jcc { cond, .. } => (jump(cond).into(), vec![]),
     };
     Meaning { mnemonic, encoding: encoded, operands }
+}
+
+fn tile(insn: &Insn) -> (String, Vec<String>) {
+    match *insn {
+        Insn::TileConfig { mem } => ("ldtilecfg".into(), vec![memory(mem)]),
+        Insn::TileZero { tile } => ("tilezero".into(), vec![format!("tmm{tile}")]),
+        Insn::TileLoad { tile, mem } => {
+            ("tileloadd".into(), vec![format!("tmm{tile}"), memory(mem)])
+        }
+        Insn::TileStore { mem, tile } => {
+            ("tilestored".into(), vec![memory(mem), format!("tmm{tile}")])
+        }
+        _ => ("tilerelease".into(), vec![]),
+    }
 }
 
 fn jump(cond: Cond) -> &'static str {

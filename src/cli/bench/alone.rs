@@ -2,6 +2,7 @@
 
 use std::io::Write as _;
 
+use super::super::arguments;
 use super::super::exit::usage;
 use super::super::session::Session;
 use super::course::{Course, Slot, run_courses};
@@ -64,7 +65,8 @@ fn course(op: Op, args: &BenchArgs, session: &Session) -> anyhow::Result<Course>
         // One column a state, at small sizes too.
         cells.retain(|c: &Cell| c.drive == Drive::Throughput);
     }
-    Ok(Course { op, slots, cells: cells.into_iter().map(|c| (c, budget)).collect() })
+    let cells = cells.into_iter().map(|c| (c, budget)).collect();
+    Ok(Course { op, slots, cells, mixes: arguments::mixes(&args.mix)? })
 }
 
 /// What serves an op: baselines, the first of them the reference, then the named loops.

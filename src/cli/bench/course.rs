@@ -4,7 +4,7 @@ use super::super::progress::ProgressLine;
 use super::super::session::Session;
 use crate::report::{BenchCell, Note};
 use crate::search::{Budget, Contest, Entrant, Row, compare};
-use crate::subject::{Baseline, Cell, Op, Subject};
+use crate::subject::{Baseline, Cell, Op, SizeMix, Subject};
 use crate::trial::{
     Check, EvaluateError, Evaluator, Failure, FailureKind, Observer, Progress, Trial,
 };
@@ -23,6 +23,8 @@ pub(super) struct Course {
     pub(super) slots: Vec<Slot>,
     /// With what each may spend.
     pub(super) cells: Vec<(Cell, Budget)>,
+    /// The mixes that some of the cells are of.
+    pub(super) mixes: Vec<SizeMix>,
 }
 
 /// What was measured, and what a reader must know of it.
@@ -49,6 +51,7 @@ pub(super) fn run_courses(
         for (cell, budget) in &course.cells {
             let contest = Contest {
                 cell: *cell,
+                mix: course.mixes.iter().find(|m| Some(m.mix) == cell.mix).cloned(),
                 entrants: course.entrants(),
                 budget: *budget,
                 seed: seed.wrapping_add(u64::from(line.begun)),
