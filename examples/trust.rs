@@ -94,6 +94,7 @@ fn body(id: &str) -> Result<Body, Failed> {
 fn request(cell: Cell, members: Vec<Member>, layouts: u32, blocks: u32, seed: u64) -> BlockRequest {
     BlockRequest {
         cell,
+        weights: Vec::new(),
         members,
         seed,
         layouts,

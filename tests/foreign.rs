@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use looptune::subject::{Cell, Drive, Level, Op, State};
+use looptune::subject::{Cell, Drive, Level, Op, SizeMix, State};
 use looptune::trial::{
     BlockRequest, BlockResult, Body, Check, Evaluator, FailureKind, Member, MemberOrder,
 };
@@ -19,6 +19,9 @@ const SOURCE: &str = r#"
 #include <string.h>
 #include <unistd.h>
 #include <sys/syscall.h>
+
+/* Wrong at one size that no boundary is near. */
+void *forgets(void *d, int c, size_t n) { return memset(d, c, n == 777 ? 776 : n), d; }
 
 void *good(void *d, int c, size_t n) { return memset(d, c, n); }
 
@@ -102,6 +105,7 @@ fn client() -> Client {
 fn measured(client: &mut Client, bodies: Vec<Body>) -> BlockResult {
     let request = BlockRequest {
         cell: Cell::new(Op::Zero, 777, State::both(Level::L1), Drive::Throughput),
+        weights: Vec::new(),
         members: bodies.into_iter().map(Member::new).collect(),
         seed: 1,
         layouts: 2,
@@ -141,6 +145,33 @@ fn harmless(symbol: &str) {
     assert_eq!(result.failures, [], "{symbol}");
     assert_eq!([0, 1, 2].map(|m| samples_of(&result, m)), [40; 3], "{symbol}");
     assert_eq!(client.lost(), 0, "{symbol}");
+}
+
+#[test]
+fn of_a_mix_every_size_is_tried_of_code_that_is_not_ours() {
+    let Some((_folder, library)) = library() else { return };
+    let asked = |text: &str| {
+        let mix = SizeMix::parse("", "m", text).unwrap();
+        BlockRequest {
+            cell: Cell::of(Op::Zero, mix.extent(), State::both(Level::L1), Drive::Throughput),
+            weights: mix.weights,
+            members: [Body::Libc, function(&library, "forgets")].map(Member::new).into(),
+            seed: 1,
+            layouts: 1,
+            blocks: 2,
+            order: MemberOrder::Shuffled,
+            check: Check::Quick { size: 2000 },
+            pass_ns: 2000,
+            limit_ns: 0,
+        }
+    };
+    let mut client = client();
+    let without = client.evaluate(&asked("5,1\n776,1\n2000,1")).unwrap();
+    assert_eq!((without.failures.as_slice(), samples_of(&without, 1)), (&[][..], 2));
+    let with = client.evaluate(&asked("5,1\n777,1\n2000,1")).unwrap();
+    assert_eq!((samples_of(&with, 0), samples_of(&with, 1)), (2, 0));
+    let said = with.failures[0].1.to_string();
+    assert!(said.contains("byte 776") && said.contains("n=777"), "{said}");
 }
 
 #[test]

@@ -80,11 +80,12 @@ fn a_search_completes_around_them() {
         contract: Contract::User,
         op: Op::Zero,
         sizes: vec![256],
+        mixes: Vec::new(),
         states: Some(vec![State::both(Level::L1)]),
         drives: Some(vec![Drive::Throughput]),
         budget: Some(Budget::Samples(4000)),
         seed: 1,
-        baselines: Baseline::ALL.to_vec(),
+        baselines: Baseline::PRESENT.to_vec(),
         weights: Vec::new(),
     };
     let plans = plan(&question, &host.caches);

@@ -92,8 +92,16 @@ fn search_has_the_shape_of_schema_1() {
     for (size, (bytes, states)) in
         sizes.iter().zip([(128, &["l1", "l1", "dram", "dram"][..]), (4096, &["l1", "dram"])])
     {
-        let keys =
-            ["size_bytes", "cells", "absent", "robust", "best_plain", "best_nt", "best_kernel"];
+        let keys = [
+            "size_bytes",
+            "mix",
+            "cells",
+            "absent",
+            "robust",
+            "best_plain",
+            "best_nt",
+            "best_kernel",
+        ];
         object(size, &keys);
         assert_eq!(count(&size["size_bytes"]), bytes);
         assert_eq!(array(&size["absent"]).len(), 0);
@@ -186,7 +194,7 @@ fn bench_compares_with_its_first_row() {
     let cells = array(&found["cells"]);
     assert_eq!(cells.len(), 2);
     for (cell, bytes) in cells.iter().zip([512, 4096]) {
-        object(cell, &["op", "size_bytes", "state", "drive", "rows"]);
+        object(cell, &["op", "size_bytes", "mix", "state", "drive", "rows"]);
         assert_eq!((text(&cell["op"]), count(&cell["size_bytes"])), ("zero", bytes));
         assert_eq!((text(&cell["state"]), text(&cell["drive"])), ("l1", "throughput"));
         let rows = array(&cell["rows"]);

@@ -7,7 +7,9 @@ use looptune::search::{
     Budget, Candidate, Job, Question, Stop, Strategy, compile_all, plan, search,
 };
 use looptune::stats::Verdict;
-use looptune::subject::{Baseline, Cell, Class, Level, Op, State, Store, Variant};
+use looptune::subject::{
+    Baseline, Cell, Class, Contract, Drive, Extent, Level, Op, SizeMix, State, Store, Variant,
+};
 use looptune::trial::{
     BlockRequest, BlockResult, Body, Check, Clock, Disturbance, EvaluateError, Evaluator, Failure,
     FailureKind, Observer, Phase, Sample, Trial,
@@ -122,12 +124,14 @@ fn candidates() -> Vec<Candidate> {
 fn question(states: &[Level]) -> Question {
     Question {
         op: Op::Zero,
+        contract: Contract::User,
         sizes: vec![4096],
+        mixes: Vec::new(),
         states: Some(states.iter().map(|l| State::both(*l)).collect()),
         drives: None,
         budget: Some(Budget::Samples(20_000)),
         seed: 1,
-        baselines: Baseline::ALL.to_vec(),
+        baselines: Baseline::PRESENT.to_vec(),
         weights: Vec::new(),
     }
 }
@@ -213,6 +217,64 @@ fn the_best_of_each_state_wins_and_the_robust_choice_is_neither_extreme() {
     // Raw samples are kept of finals and confirmations, not of what comes before.
     let keeps = |phase| matches!(phase, Phase::Race | Phase::Confirm);
     assert!(rows.0.iter().all(|r| (r.3 > 0) == keeps(r.0)));
+}
+
+#[test]
+fn a_mix_is_a_question_of_its_own_beside_sizes() {
+    /// Answers only where the sizes that calls are drawn from come with the cell.
+    struct Asked<'a>(&'a mut Script, Vec<(Cell, Vec<(u32, f64)>)>);
+    impl Evaluator for Asked<'_> {
+        fn evaluate(&mut self, request: &BlockRequest) -> Result<BlockResult, EvaluateError> {
+            self.1.push((request.cell, request.weights.clone()));
+            self.0.evaluate(request)
+        }
+
+        fn verify(
+            &mut self,
+            op: Op,
+            bodies: &[Body],
+            check: Check,
+        ) -> Result<Vec<Result<(), Failure>>, EvaluateError> {
+            self.0.verify(op, bodies, check)
+        }
+    }
+    let list = candidates();
+    let mix = SizeMix::parse("", "web", "8,3\n4096,0.1").unwrap();
+    let mut asked = question(&[Level::L1]);
+    asked.mixes = vec![mix.clone()];
+    let plans = plan(&asked, &looptune::host::Host::detect().caches);
+    // The mean is small: both drives, as of small sizes.
+    let drives: Vec<Vec<Drive>> =
+        plans.iter().map(|p| p.cells.iter().map(|c| c.drive).collect()).collect();
+    assert_eq!(drives, [vec![Drive::Throughput], Drive::ALL.to_vec()]);
+    let job = Job {
+        question: &asked,
+        plans: &plans,
+        candidates: &list,
+        strategy: Strategy::default(),
+        tick_hz: TICK_HZ,
+        started: Instant::now(),
+    };
+    // What is best for the mix is not what is best for the size.
+    let of_mix = |cell: &Cell, v: Option<&Variant>| match (cell.mix, v) {
+        (Some(_), Some(v)) => 20.0 + f64::from(v.unroll),
+        _ => machine(cell, v),
+    };
+    let mut script = Script::new(&list, of_mix);
+    let mut evaluator = Asked(&mut script, Vec::new());
+    let outcome = search(&job, &mut evaluator, &mut ()).unwrap();
+    let winners: Vec<u8> =
+        outcome.sizes.iter().map(|s| s.cells[0].winner.as_ref().unwrap().variant.unroll).collect();
+    assert_eq!(winners, [4, 1]);
+    let extents: Vec<Extent> = outcome.sizes.iter().map(|s| s.extent).collect();
+    assert_eq!(extents, [Extent::fixed(4096), mix.extent()]);
+    let winner = outcome.sizes[1].cells[0].winner.as_ref().unwrap();
+    let wanted = mix.mix.mean() / (21.0 * 2.0);
+    assert!((winner.bytes_per_cycle - wanted).abs() < 0.1, "{winner:?}");
+    assert!(evaluator.1.iter().all(|(cell, weights)| match cell.mix {
+        None => weights.is_empty(),
+        Some(of) => of == mix.mix && *weights == mix.weights,
+    }));
 }
 
 #[test]

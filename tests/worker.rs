@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use looptune::host::Fingerprint;
-use looptune::subject::{Cell, Drive, Level, Op, State};
+use looptune::measure::state_exists;
+use looptune::subject::{Cell, Drive, Level, Op, SizeMix, State};
 use looptune::trial::{
     BlockRequest, BlockResult, Body, Check, Contract, EvaluateError, Evaluator, Failure,
     FailureKind, Machine, Member, MemberOrder,
@@ -59,6 +60,7 @@ fn impatient() -> ClientOptions {
 fn request(bodies: Vec<Body>) -> BlockRequest {
     BlockRequest {
         cell: Cell::new(Op::Copy, 256, State::both(Level::L1), Drive::Throughput),
+        weights: Vec::new(),
         members: bodies.into_iter().map(Member::new).collect(),
         seed: 1,
         layouts: 2,
@@ -102,6 +104,73 @@ fn right_bodies_are_timed_in_every_block() {
     assert!(result.samples.iter().all(|s| s.ticks > 0 && s.calls == result.samples[0].calls));
     assert!(result.clock.cycles_per_tick > 0.0 && result.clock.pass_ticks > 0.0);
     assert_eq!(client.lost(), 0);
+}
+
+/// The same of a mix of mostly tiny copies, in a state and a drive.
+fn mixed_request(level: Level, drive: Drive, bodies: Vec<Body>) -> BlockRequest {
+    let mix = SizeMix::parse("", "tailed", "0,5\n3,60\n30,33\n1000,2").unwrap();
+    let cell = Cell::of(Op::Copy, mix.extent(), State::both(level), drive);
+    let check = Check::Quick { size: 1000 };
+    BlockRequest { cell, weights: mix.weights, check, ..request(bodies) }
+}
+
+#[test]
+fn a_mix_is_timed_in_every_state_and_drive() {
+    let caches = looptune::host::Host::detect().caches;
+    let mut client = Client::new(options());
+    // Calls that leave the cache walk a ring even where others repeat on one pair.
+    let Body::Machine(plain) = copy() else { panic!("it is generated") };
+    let leaving = Body::Machine(Machine { leaves_cache: true, ..plain });
+    for level in Level::ALL {
+        for drive in Drive::ALL {
+            let asked = mixed_request(*level, *drive, vec![copy(), Body::Libc, leaving.clone()]);
+            if state_exists(&asked.cell, &caches).is_err() {
+                continue;
+            }
+            let result = client.evaluate(&asked).unwrap();
+            assert_eq!(result.failures, [], "{level} {drive}");
+            assert_eq!(result.samples.len(), 3 * 2 * 3, "{level} {drive}");
+            // All members walk one stretch, and it is a long one.
+            let calls = result.samples[0].calls;
+            let least = if *level == Level::L1 { 1024 } else { 64 };
+            assert!(calls >= least && result.samples.iter().all(|s| s.calls == calls), "{calls}");
+            assert!(result.samples.iter().all(|s| s.ticks > 1), "{level} {drive}");
+        }
+    }
+    assert_eq!(client.lost(), 0);
+}
+
+#[test]
+fn larger_calls_of_a_mix_take_longer() {
+    let mut client = Client::new(options());
+    let mut median = |large: &str| {
+        let text = format!("8,97\n16000,{large}");
+        let mix = SizeMix::parse("", "two", &text).unwrap();
+        let cell = Cell::of(Op::Copy, mix.extent(), State::both(Level::Dram), Drive::Throughput);
+        let asked = mixed_request(Level::Dram, Drive::Throughput, vec![copy()]);
+        let check = Check::Quick { size: 16_000 };
+        let asked = BlockRequest { cell, weights: mix.weights, check, ..asked };
+        let result = client.evaluate(&asked).unwrap();
+        let mut ns: Vec<f64> =
+            result.samples.iter().map(|s| s.ticks as f64 / f64::from(s.calls)).collect();
+        ns.sort_unstable_by(f64::total_cmp);
+        ns[ns.len() / 2]
+    };
+    // From memory, where 16,000 bytes take twenty times what eight do.
+    let (few, many) = (median("2"), median("48"));
+    assert!(many > few * 2.0, "{few} {many}");
+}
+
+#[test]
+fn a_mix_whose_sizes_are_missing_or_too_large_is_refused() {
+    let mut client = Client::new(options());
+    let asked = mixed_request(Level::L1, Drive::Throughput, vec![copy()]);
+    for (weights, word) in [(vec![], "missing"), (vec![(8, 0.5), (1001, 0.5)], "beyond")] {
+        let result = client.evaluate(&BlockRequest { weights, ..asked.clone() }).unwrap();
+        let (_, failure) = the_failure(&result);
+        assert!(failure.to_string().contains(word), "{failure}");
+    }
+    assert_eq!(client.evaluate(&asked).unwrap().failures, []);
 }
 
 #[test]

@@ -2,13 +2,16 @@
 //! definitions, so that help and completions know every word there is.
 
 use std::ffi::OsStr;
+use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, TypedValueParser};
 
 use super::exit::usage;
 use crate::search::SearchFile;
 use crate::space::explain;
-use crate::subject::{Baseline, Class, Contract, Drive, Level, Op, State, Subject, Variant};
+use crate::subject::{
+    Baseline, Class, Contract, Drive, Level, NamedLoop, Op, SizeMix, State, Subject, Variant,
+};
 use crate::units::{Words, did_you_mean, parse_sizes};
 
 /// Sizes as one argument.
@@ -129,6 +132,37 @@ pub(super) fn sizes(text: &str) -> Result<Sizes, String> {
     parse_sizes(text).map(Sizes).map_err(|e| e.to_string())
 }
 
+/// The mixes in these files, each once.
+///
+/// # Errors
+/// Wrong arguments where there is no such file, or two mixes go by one name; else what is wrong
+/// with a file.
+pub(super) fn mixes(paths: &[PathBuf]) -> anyhow::Result<Vec<SizeMix>> {
+    let mut mixes: Vec<SizeMix> = Vec::new();
+    for path in paths {
+        if !path.exists() {
+            return usage(format!(
+                "there is no file {}; --mix takes files of sizes with their probabilities",
+                path.display()
+            ));
+        }
+        let mix = SizeMix::load(path)?;
+        match mixes.iter().find(|m| m.mix.name() == mix.mix.name()) {
+            Some(same) if same.mix == mix.mix => {}
+            Some(_) => {
+                return usage(format!(
+                    "two mixes would be called `{}`, and tables could not tell them apart; rename \
+                     {}",
+                    mix.mix,
+                    path.display()
+                ));
+            }
+            None => mixes.push(mix),
+        }
+    }
+    Ok(mixes)
+}
+
 fn read_state(text: &str) -> Result<State, String> {
     let text = text.trim();
     let state = State::from_word(text).ok_or_else(|| unknown("state", text, words::<Level>()))?;
@@ -226,7 +260,7 @@ fn beginnings() -> Vec<String> {
 
 /// Subjects without end begin with these.
 fn subject_words() -> Vec<String> {
-    words::<Baseline>().into_iter().chain(beginnings()).collect()
+    Subject::names().map(String::from).chain(beginnings()).collect()
 }
 
 pub(super) fn subject() -> impl TypedValueParser<Value = Subject> {
@@ -236,6 +270,7 @@ pub(super) fn subject() -> impl TypedValueParser<Value = Subject> {
 fn read_variant(text: &str) -> Result<Variant, String> {
     match read_subject(text)? {
         Subject::Variant(variant) => Ok(variant),
+        Subject::Named(named) => Ok(named.variant()),
         Subject::Baseline(baseline) => {
             let ids = Op::ALL.iter().filter_map(|op| baseline.as_variant(*op));
             match ids.map(|v| v.to_string()).collect::<Vec<_>>() {
@@ -251,19 +286,22 @@ fn read_variant(text: &str) -> Result<Variant, String> {
     }
 }
 
-/// A subject that must be a variant.
+/// A subject that must be a variant, by its id or its name.
 pub(super) fn variant() -> impl TypedValueParser<Value = Variant> {
-    Telling { parse: read_variant, words: beginnings }
+    let words = || NamedLoop::all().map(|n| n.word().to_string()).chain(beginnings()).collect();
+    Telling { parse: read_variant, words }
 }
 
 /// What ids are made of, below the help of commands that take one.
 pub(super) fn about_ids() -> String {
     format!(
         "A variant is op/class and tokens in any order (`looptune list` shows all of them).\n  \
-         ops: {}\n  classes: {}\n  baselines: {}",
+         ops: {}\n  classes: {}\n  baselines: {}\n\
+         Loops with names, such as {}, stand in `looptune list` too.",
         line::<Op>(),
         line::<Class>(),
-        line::<Baseline>()
+        line::<Baseline>(),
+        NamedLoop::all().next().map_or("", NamedLoop::word)
     )
 }
 

@@ -1,51 +1,61 @@
-//! `looptune bench A B …`
+//! `looptune bench A B …`: these against each other; alone, every named loop.
+
+mod alone;
+mod course;
 
 use std::io::Write;
+use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
-use serde_json::{Value, json};
 
+use self::course::{Course, Slot, run_courses};
 use super::arguments::{self, Drives, Sizes, States};
 use super::exit::{unsupported, usage};
-use super::progress::ProgressLine;
 use super::session::Session;
-use crate::report::{self, BenchCell};
+use crate::report;
 use crate::search::{
-    Budget, Candidate, Contest, Entrant, Question, baseline_entrant, candidate_entrant, compare,
-    fresh_seed, plan,
+    Budget, Candidate, Entrant, Question, baseline_entrant, candidate_entrant, fresh_seed, plan,
 };
 use crate::space;
-use crate::subject::{Baseline, Contract, Op, Subject};
+use crate::subject::{Baseline, Cell, Contract, Op, Subject, Variant};
 use crate::trial::{Body, Member, Role};
 
-/// Seconds a cell gets where nothing is asked: a whole run stays below one.
+/// Seconds a cell gets where nothing is asked: a few cells are over in a moment.
 const CELL_SECONDS: f64 = 0.7;
+
+/// The size of calls where nothing is asked, bytes.
+const SIZE: u64 = 4096;
 
 /// Arguments of `looptune bench`.
 #[derive(Debug, Args)]
 #[command(after_help = format!("Examples:\n  \
     looptune bench zero/ymm/u4/a64 zero/rep8 libc --size 4096\n  \
+    looptune bench libc hasty_asami_bcopy evans_fp_bcopy --state l1,l2\n  \
+    looptune bench                              every named loop, a table an op\n  \
     looptune bench copy/ymm/u4 libc ./libfast.so:my_memcpy --size 64,4k --state l1\n\n\
     The first subject is the reference. The same id twice is emitted at two places.\n\n{}",
     arguments::about_ids()))]
 pub struct BenchArgs {
-    /// Variants, baselines and functions as path.so:symbol; the first is the
-    /// reference
-    #[arg(value_parser = arguments::subject(), required = true, hide_possible_values = true)]
+    /// Variants, named loops, baselines and functions as path.so:symbol; the first is
+    /// the reference [default: every named loop, beside the baselines]
+    #[arg(value_parser = arguments::subject(), hide_possible_values = true)]
     subjects: Vec<Subject>,
     /// The op, where no variant says it
     #[arg(long, value_parser = arguments::op())]
     op: Option<Op>,
-    /// Bytes, as for search
-    #[arg(long, visible_alias = "sizes", value_parser = arguments::sizes, allow_hyphen_values = true, default_value = "4096", value_hint = ValueHint::Other)]
-    size: Sizes,
+    /// Bytes, as for search [default: 4096]
+    #[arg(long, visible_alias = "sizes", value_parser = arguments::sizes, allow_hyphen_values = true, value_hint = ValueHint::Other)]
+    size: Option<Sizes>,
+    /// Mixes of sizes, as for search; beside --size, or alone
+    #[arg(long, value_name = "FILE", value_delimiter = ',', value_hint = ValueHint::FilePath)]
+    mix: Vec<PathBuf>,
     /// States, one or a list [default: all that exist]
     #[arg(long, visible_alias = "states", value_parser = arguments::states())]
     state: Option<States>,
-    /// Drives, one or a list [default: throughput; both below 256 bytes]
+    /// Drives, one or a list [default: throughput; both below 256 bytes a call]
     #[arg(long, visible_alias = "drives", value_parser = arguments::drives())]
     drive: Option<Drives>,
-    /// For the whole command: a time, or a number of samples [default: 0.7s a cell]
+    /// For the whole command: a time, or a number of samples [default: 0.7s a cell; alone 0.25s a loop and cell]
     #[arg(long, value_parser = Budget::parse, allow_hyphen_values = true, value_hint = ValueHint::Other)]
     budget: Option<Budget>,
     /// Seed of everything drawn
@@ -63,72 +73,83 @@ pub struct BenchArgs {
 }
 
 pub(super) fn run(args: &BenchArgs, runner: Option<&str>) -> anyhow::Result<()> {
+    if args.subjects.is_empty() {
+        return alone::run(args, runner);
+    }
     let op = common_op(args)?;
     let mut session = Session::new(runner)?;
-    let mut entrants = Vec::new();
+    let mut slots = Vec::new();
     for subject in &args.subjects {
-        entrants.push(entrant(subject, op, &session)?);
+        slots.push(Slot::Runs(entrant(subject, op, &session)?));
     }
     if let Some(plant) = args.plant {
-        let Some(second) = entrants.get_mut(1) else {
+        let Some(Slot::Runs(second)) = slots.get_mut(1) else {
             return usage("--plant needs a second subject");
         };
         second.member.plant = plant;
     }
-    let question = Question {
-        contract: Contract::User,
-        op,
-        sizes: args.size.0.clone(),
-        states: args.state.as_ref().map(|s| s.0.clone()),
-        drives: args.drive.as_ref().map(|d| d.0.clone()),
-        budget: args.budget,
-        seed: args.seed.unwrap_or_else(fresh_seed),
-        baselines: Vec::new(),
-        weights: Vec::new(),
-    };
-    let plans = plan(&question, &session.host.caches);
-    let cells: Vec<_> = plans.iter().flat_map(|p| p.cells.clone()).collect();
-    if cells.is_empty() {
-        let reasons = plans.iter().flat_map(|p| p.absent.iter().map(|(_, why)| why.clone()));
-        return unsupported(format!(
-            "nothing to measure: {}",
-            reasons.collect::<Vec<_>>().join("; ")
-        ));
-    }
-    let tick_hz = session.host.tsc.calibrated_hz;
-    let mut line = ProgressLine::new(args.quiet);
-    let mut measured: Vec<BenchCell> = Vec::new();
-    for (index, cell) in cells.iter().enumerate() {
-        let contest = Contest {
-            cell: *cell,
-            entrants: entrants.clone(),
-            budget: share(question.budget, cells.len()),
-            seed: question.seed.wrapping_add(index as u64),
-        };
-        let result = compare(&contest, tick_hz, &mut session.client, &mut line);
-        let rows = match result {
-            // What was measured before the interruption is shown.
-            Err(crate::trial::EvaluateError::Interrupted) if !measured.is_empty() => break,
-            other => other?,
-        };
-        measured.push(BenchCell { cell: *cell, rows });
-    }
-    line.finish();
+    let cells = args.cells(op, &session)?;
+    let budget = share(args.budget, cells.len());
+    let cells = cells.iter().map(|c| (*c, budget)).collect();
+    let course = Course { op, slots, cells, mixes: arguments::mixes(&args.mix)? };
+    let ran = run_courses(&[course], args.seed(), &mut session, args.quiet)?;
     let facts = session.facts(op);
     let mut out = std::io::stdout().lock();
     if args.json {
-        let document: Value = report::bench_json(&measured, &facts);
-        writeln!(out, "{}", serde_json::to_string_pretty(&json!(document))?)?;
+        let document = report::bench_json(&ran.cells, &facts, &ran.notes);
+        writeln!(out, "{}", serde_json::to_string_pretty(&document)?)?;
     } else {
-        write!(out, "{}", report::bench(&measured, &facts))?;
+        write!(out, "{}", report::bench(&ran.cells, &facts, &ran.notes))?;
     }
     out.flush()?;
-    let failed = measured.iter().flat_map(|c| &c.rows).filter(|r| r.result.is_err()).count();
+    let failed = ran.cells.iter().flat_map(|c| &c.rows).filter(|r| r.result.is_err()).count();
     if failed > 0 {
-        let rows: usize = measured.iter().map(|c| c.rows.len()).sum();
+        let rows: usize = ran.cells.iter().map(|c| c.rows.len()).sum();
         anyhow::bail!("{failed} of {rows} rows have no time; the reasons stand above");
     }
     Ok(())
+}
+
+impl BenchArgs {
+    fn seed(&self) -> u64 {
+        self.seed.unwrap_or_else(fresh_seed)
+    }
+
+    /// What is asked of an op.
+    fn question(&self, op: Op) -> anyhow::Result<Question> {
+        let mixes = arguments::mixes(&self.mix)?;
+        Ok(Question {
+            contract: Contract::User,
+            op,
+            sizes: match &self.size {
+                Some(sizes) => sizes.0.clone(),
+                None if mixes.is_empty() => vec![SIZE],
+                None => Vec::new(),
+            },
+            mixes,
+            states: self.state.as_ref().map(|s| s.0.clone()),
+            drives: self.drive.as_ref().map(|d| d.0.clone()),
+            budget: self.budget,
+            seed: 0,
+            baselines: Vec::new(),
+            weights: Vec::new(),
+        })
+    }
+
+    /// The cells of an op.
+    ///
+    /// # Errors
+    /// Where none exists here, with the reasons.
+    fn cells(&self, op: Op, session: &Session) -> anyhow::Result<Vec<Cell>> {
+        let plans = plan(&self.question(op)?, &session.host.caches);
+        let cells: Vec<Cell> = plans.iter().flat_map(|p| p.cells.clone()).collect();
+        if cells.is_empty() {
+            let reasons = plans.iter().flat_map(|p| p.absent.iter().map(|(_, why)| why.clone()));
+            let reasons = reasons.collect::<Vec<_>>().join("; ");
+            return unsupported(format!("nothing to measure: {reasons}"));
+        }
+        Ok(cells)
+    }
 }
 
 /// An equal part of the command's budget for each cell.
@@ -162,28 +183,57 @@ fn common_op(args: &BenchArgs) -> anyhow::Result<Op> {
 }
 
 /// A subject ready to be measured.
+///
+/// # Errors
+/// Wrong arguments where the subject is illegal or has no form for the op; a refusal of this
+/// host where it cannot run it.
 pub(super) fn entrant(subject: &Subject, op: Op, session: &Session) -> anyhow::Result<Entrant> {
+    match ready(subject, op, session)? {
+        Ok(entrant) => Ok(entrant),
+        Err(why) => unsupported(format!("this host cannot run {subject}: {why}")),
+    }
+}
+
+/// A subject ready to be measured, or why this host has none.
+///
+/// # Errors
+/// Where no host could have it.
+fn ready(subject: &Subject, op: Op, session: &Session) -> anyhow::Result<Result<Entrant, String>> {
+    let generated = |variant: &Variant| {
+        arguments::legal(variant)?;
+        if let Err(why) = space::supported(variant, &session.host.usable) {
+            return Ok(Err(why.to_string()));
+        }
+        let mut entrant = candidate_entrant(&Candidate::new(*variant)?, false);
+        entrant.subject = subject.clone();
+        // Whoever names a loop that changes bits wants to know its time all the same.
+        entrant.member.inexact = !variant.is_exact();
+        Ok(Ok(entrant))
+    };
     match subject {
-        Subject::Variant(variant) => {
-            arguments::legal(variant)?;
-            if let Err(why) = space::supported(variant, &session.host.usable) {
-                return unsupported(format!("this host cannot run {variant}: {why}"));
-            }
-            Ok(candidate_entrant(&Candidate::new(*variant)?, false))
+        Subject::Variant(variant) => generated(variant),
+        Subject::Named(named) => generated(&named.variant()),
+        Subject::Baseline(baseline) if baseline.optimisation().is_some() => {
+            Ok(match session.compiled() {
+                Ok(compiled) => {
+                    compiled.entrant(*baseline, op).ok_or_else(|| "nothing builds it".into())
+                }
+                Err(why) => Err(why.to_string()),
+            })
         }
         Subject::Baseline(baseline) => match baseline_entrant(*baseline, op) {
-            Some(entrant) => Ok(entrant),
+            Some(entrant) => Ok(Ok(entrant)),
             None => {
                 let all: Vec<_> = Baseline::ALL.iter().map(|b| b.word()).collect();
                 usage(format!("`{baseline}` has no form for {op}; baselines are {}", all.join(" ")))
             }
         },
-        Subject::Foreign { path, symbol } => Ok(Entrant {
+        Subject::Foreign { path, symbol } => Ok(Ok(Entrant {
             subject: subject.clone(),
             member: Member::new(Body::Foreign { path: path.clone(), symbol: symbol.clone() }),
             role: Role::Candidate,
             code_bytes: None,
             fully_verified: false,
-        }),
+        })),
     }
 }

@@ -14,7 +14,7 @@ use super::session::Session;
 use crate::encode::{self, Code};
 use crate::export::{Export, Header, check, check_symbol, default_symbol};
 use crate::host::{Feature, FeatureSet};
-use crate::results::{Choice, Figure, Folder, Wanted};
+use crate::results::{Choice, Figure, Folder, Wanted, WantedCalls};
 use crate::subject::{Contract, Drive, Op, Variant};
 use crate::trial::{Body, Check, Evaluator, FailureKind, Misbehaviour};
 use crate::units::{human_ns, parse_size};
@@ -23,15 +23,18 @@ use crate::units::{human_ns, parse_size};
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = arguments::about_ids())]
 pub struct ExportArgs {
-    /// The variant, as in zero/ymm/u4/a64; without it, the recorded winner of --op and --size
-    #[arg(value_parser = arguments::variant(), hide_possible_values = true, conflicts_with_all = ["op", "size", "state", "drive", "run"])]
+    /// The variant, as in zero/ymm/u4/a64; without it, the recorded winner of --op and --size or --mix
+    #[arg(value_parser = arguments::variant(), hide_possible_values = true, conflicts_with_all = ["op", "size", "mix", "state", "drive", "run"])]
     variant: Option<Variant>,
     /// What the loop does
     #[arg(long, value_parser = arguments::tuned_op(), required_unless_present = "variant")]
     op: Option<Op>,
     /// Bytes a call: 4096, 4k, 1M
-    #[arg(long, value_parser = parse_size, value_hint = ValueHint::Other, required_unless_present = "variant")]
+    #[arg(long, value_parser = parse_size, value_hint = ValueHint::Other, required_unless_present_any = ["variant", "mix"], conflicts_with = "mix")]
     size: Option<u64>,
+    /// A mix of sizes that was searched, by its name in tables or by its file
+    #[arg(long, value_name = "NAME", value_hint = ValueHint::FilePath)]
+    mix: Option<PathBuf>,
     /// The state whose winner is meant; robust is the least regret over all [default: robust]
     #[arg(long, value_parser = arguments::state_or_all())]
     state: Option<StateOrAll>,
@@ -187,7 +190,11 @@ impl ExportArgs {
         }
         let wanted = Wanted {
             op: self.op.ok_or_else(|| anyhow!("which op? write --op copy or --op zero"))?,
-            size: self.size.ok_or_else(|| anyhow!("which size? write --size 4096"))?,
+            calls: match (&self.mix, self.size) {
+                (Some(mix), _) => WantedCalls::Mix(mix_name(mix)),
+                (None, Some(size)) => WantedCalls::Size(size),
+                (None, None) => return Err(anyhow!("which size? write --size 4096")),
+            },
             state: self.state.and_then(|s| s.0),
             drive: self.drive,
             contract: self.contract,
@@ -266,6 +273,13 @@ impl ExportArgs {
             None => Err(anyhow!("{variant} is not exported: the worker did not answer")),
         }
     }
+}
+
+/// The name of a mix, which may be asked for by its file.
+fn mix_name(asked: &Path) -> String {
+    let is_csv = asked.extension().is_some_and(|e| e.eq_ignore_ascii_case("csv"));
+    let name = if is_csv { asked.file_stem() } else { asked.file_name() };
+    name.unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// A loop and what is recorded of it.

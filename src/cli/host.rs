@@ -113,7 +113,7 @@ impl Page {
 
 /// Breaks at spaces; runs of spaces (columns) stay. A word longer than a line stands alone
 /// on it.
-fn wrap(paragraph: &str, width: usize) -> Vec<String> {
+pub(super) fn wrap(paragraph: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line: Option<String> = None;
     for word in paragraph.split(' ') {

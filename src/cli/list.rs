@@ -14,6 +14,7 @@ use crate::subject::{Contract, Op, Variant};
 
 mod axes;
 mod document;
+mod named;
 mod page;
 
 /// Arguments of `looptune list`.

@@ -25,7 +25,8 @@ use crate::subject::{Baseline, Contract, Op};
 #[command(after_help = "Examples:\n  \
     looptune search --op zero --size 4096\n  \
     looptune search --op copy --size 32..4M --budget 3m\n  \
-    looptune search --op zero --size 4k,64k --state l1,dram --json")]
+    looptune search --op zero --size 4k,64k --state l1,dram --json\n  \
+    looptune search --op copy --mix calls.csv")]
 pub struct SearchArgs {
     /// What the loop does
     #[arg(long, value_parser = arguments::tuned_op())]
@@ -33,14 +34,18 @@ pub struct SearchArgs {
     /// Bytes: 4096, 4k, a list 64,100,4k, a range 32..4M (powers of two) or 32..4M..*4
     #[arg(long, visible_alias = "sizes", value_parser = arguments::sizes, allow_hyphen_values = true, value_hint = ValueHint::Other)]
     size: Option<Sizes>,
+    /// A mix of sizes: a file with one line of comma-separated probabilities (of size 0, 1, 2 …), or
+    /// with lines of size,weight; several with commas or given again; beside --size, or alone
+    #[arg(long, value_name = "FILE", value_delimiter = ',', value_hint = ValueHint::FilePath)]
+    mix: Vec<PathBuf>,
     /// Where the lines are when a call starts, one or a list l1,dram [default: all that exist]
     #[arg(long, visible_alias = "states", value_parser = arguments::states())]
     state: Option<States>,
-    /// How calls follow, one or a list [default: throughput; both below 256 bytes]
+    /// How calls follow, one or a list [default: throughput; both below 256 bytes a call]
     #[arg(long, visible_alias = "drives", value_parser = arguments::drives())]
     drive: Option<Drives>,
     /// For the whole command: a time such as 10s, or a number of samples; a few looks at every
-    /// class are taken in any case [default: 2s a cell, and every candidate in l1 and l2]
+    /// class are taken in any case [default: 2s a cell, 3s of a mix, and every candidate in l1 and, of one size, in l2]
     #[arg(long, value_parser = Budget::parse, allow_hyphen_values = true, value_hint = ValueHint::Other)]
     budget: Option<Budget>,
     /// Seed of everything drawn [default: drawn, and printed]
@@ -134,18 +139,22 @@ pub(super) fn run(args: &SearchArgs, runner: Option<&str>) -> anyhow::Result<()>
 }
 
 fn question(args: &SearchArgs, file: &SearchFile) -> anyhow::Result<Question> {
-    let Some(sizes) = args.size.as_ref().map(|s| s.0.clone()).or_else(|| file.sizes.clone()) else {
+    let mixes = arguments::mixes(&args.mix)?;
+    let of_file = if mixes.is_empty() { file.sizes.clone() } else { None };
+    let sizes = args.size.as_ref().map(|s| s.0.clone()).or(of_file).unwrap_or_default();
+    if sizes.is_empty() && mixes.is_empty() {
         return usage("which size? Write --size 4096, a list such as 64,100,4k or a range 32..4M");
-    };
+    }
     Ok(Question {
         op: args.op,
         contract: args.contract,
         sizes,
+        mixes,
         states: args.state.as_ref().map(|s| s.0.clone()).or_else(|| file.states.clone()),
         drives: args.drive.as_ref().map(|d| d.0.clone()).or_else(|| file.drives.clone()),
         budget: args.budget.or(file.budget),
         seed: args.seed.unwrap_or_else(fresh_seed),
-        baselines: Baseline::ALL.to_vec(),
+        baselines: Baseline::PRESENT.to_vec(),
         weights: args.weights.as_ref().map(|w| w.0.clone()).unwrap_or_default(),
     })
 }
@@ -170,7 +179,7 @@ fn refuse_empty(plans: &[SizePlan]) -> anyhow::Result<()> {
     }
     let reasons: Vec<String> = plans
         .iter()
-        .flat_map(|p| p.absent.iter().map(|(state, why)| format!("{} {state}: {why}", p.size)))
+        .flat_map(|p| p.absent.iter().map(|(state, why)| format!("{} {state}: {why}", p.extent)))
         .collect();
     unsupported(format!("nothing to measure: {}", reasons.join("; ")))
 }

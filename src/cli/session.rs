@@ -1,5 +1,6 @@
 //! What a subcommand that measures needs: the host, a worker, and Ctrl-C.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -10,6 +11,7 @@ use signal_hook::flag;
 use super::exit::usage;
 use crate::host::Host;
 use crate::report::Facts;
+use crate::search::{Compiled, NoCompiler};
 use crate::subject::Op;
 use crate::worker::{Client, ClientOptions};
 
@@ -17,6 +19,8 @@ use crate::worker::{Client, ClientOptions};
 pub(super) struct Session {
     pub(super) host: Host,
     pub(super) client: Client,
+    /// What the C compiler makes, once somebody asked for it.
+    compiled: OnceCell<Result<Compiled, NoCompiler>>,
 }
 
 impl Session {
@@ -31,7 +35,21 @@ impl Session {
         }
         let host = Host::detect();
         let client = Client::new(client_options(runner, &host, interrupted)?);
-        Ok(Session { host, client })
+        Ok(Session { host, client, compiled: OnceCell::new() })
+    }
+
+    /// The loops of this host's C compiler, which are built when first asked for and go away
+    /// with the session.
+    ///
+    /// # Errors
+    /// Why there are none.
+    pub(super) fn compiled(&self) -> Result<&Compiled, &NoCompiler> {
+        self.compiled.get_or_init(Compiled::build).as_ref()
+    }
+
+    /// The same, where somebody has asked for them and they were built.
+    pub(super) fn compiled_already(&self) -> Option<&Compiled> {
+        self.compiled.get()?.as_ref().ok()
     }
 
     /// What a report says of host and command.

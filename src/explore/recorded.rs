@@ -38,7 +38,15 @@ pub fn read(folder: &Folder) -> Result<Recorded, ResultsError> {
     let mut runs: Vec<String> = Vec::new();
     let mut best: HashMap<(Cell, Subject), Rows> = HashMap::new();
     let mut newest = None;
+    let mut mixes: Vec<String> = Vec::new();
     let mut warnings = folder.each_trial(|trial| {
+        // The explorer walks along sizes, and a mix is none.
+        if let Some(mix) = trial.cell.mix {
+            if mixes.iter().all(|m| m != mix.name()) {
+                mixes.push(mix.name().into());
+            }
+            return;
+        }
         let run = match runs.iter().rposition(|run| *run == trial.run) {
             Some(run) => run,
             None => {
@@ -67,6 +75,10 @@ pub fn read(folder: &Folder) -> Result<Recorded, ResultsError> {
             }
         }
     })?;
+    if !mixes.is_empty() {
+        let names = mixes.join(", ");
+        warnings.push(format!("mixes of sizes are not explored, `report` shows them: {names}"));
+    }
     let times = times(folder, &best, &runs, &mut warnings)?;
     // No raw samples come in, so ticks are never made into times.
     let mut ledger = Ledger::new(1e9);

@@ -1,6 +1,8 @@
 //! Blocks of samples: one timed pass of every member, shuffled, at places drawn anew each
 //! layout.
 
+mod stretch;
+
 use std::time::Instant;
 
 use super::buffers::{Pair, Rig};
@@ -9,6 +11,7 @@ use super::driver::PassArgs;
 use super::instruments::{Instruments, Overhead};
 use super::noise::Usual;
 use super::prime::{prime, touch_list};
+use super::sequence::Sequence;
 use super::{MeasureError, draw};
 use crate::host;
 use crate::jit::Entry;
@@ -16,6 +19,7 @@ use crate::mem::{Activity, SharedPage};
 use crate::subject::{Drive, Level};
 use crate::trial::{BlockRequest, BlockResult, Clock, Disturbance, Sample};
 use crate::verify::Verified;
+use stretch::{Field, sequence};
 
 /// Times a disturbed block is repeated before it is kept as it is.
 const MOST_REPEATS: u32 = 3;
@@ -67,7 +71,8 @@ struct Ready {
 /// Measures the contenders as the request says. `shared` hears, before every pass, who runs.
 ///
 /// # Errors
-/// Where memory for code is refused.
+/// Where memory for code is refused, or the sizes of a mix are missing or too large for the
+/// cell.
 pub fn run_blocks(
     instruments: &mut Instruments,
     rig: &mut Rig,
@@ -75,12 +80,18 @@ pub fn run_blocks(
     request: &BlockRequest,
     shared: &SharedPage,
 ) -> Result<BlockResult, MeasureError> {
-    let overhead = instruments.overhead(request.cell.drive);
+    let mix = sequence(request)?;
+    let overhead = match &mix {
+        None => instruments.overhead(request.cell.drive),
+        Some(_) => instruments.mixed_overhead(request.cell.drive),
+    };
     let began = Instant::now();
     let spent =
         || request.limit_ns > 0 && began.elapsed().as_nanos() >= u128::from(request.limit_ns);
     let mut run = Run {
         drive: request.cell.drive,
+        blocks: request.blocks,
+        mix,
         overhead,
         slack: OUTLIER_SLACK_NS * instruments.ticks_per_ns(),
         ready: Vec::new(),
@@ -152,6 +163,10 @@ fn emit(
 /// The state of a request in work.
 struct Run {
     drive: Drive,
+    /// Blocks a layout.
+    blocks: u32,
+    /// The calls, where their sizes are a mix.
+    mix: Option<Sequence>,
     overhead: Overhead,
     slack: f64,
     ready: Vec<Ready>,
@@ -170,6 +185,12 @@ impl Run {
         request: &BlockRequest,
         shared: &SharedPage,
     ) {
+        if let Some(sequence) = self.mix.take() {
+            let field = Field { instruments, rig, shared };
+            self.pilot_mixed(&sequence, &field, contenders, request);
+            self.mix = Some(sequence);
+            return;
+        }
         let budget = Budget {
             pass_ticks: instruments.pass_ticks(request.pass_ns),
             pairs: rig.pairs(),
@@ -288,7 +309,8 @@ impl Run {
         contenders: &[Contender<'_>],
         shared: &SharedPage,
     ) {
-        let group = if rig.level() == Level::L1 { order.len() } else { 1 };
+        let short = rig.level() == Level::L1 && self.mix.is_none();
+        let group = if short { order.len() } else { 1 };
         for order in order.chunks(group.max(1)) {
             self.group((layout, block), order, instruments, rig, contenders, shared);
         }
@@ -313,7 +335,14 @@ impl Run {
             for &i in order {
                 let (calls, made) = (self.ready[i].calls, self.ready[i].made);
                 let member = contenders[i].member;
-                let ticks = self.pass(i, made, member, instruments, rig, shared);
+                let ticks = match &self.mix {
+                    None => self.pass(i, made, member, instruments, rig, shared),
+                    Some(sequence) => {
+                        let from = self.stretch_begin(layout, block, self.blocks);
+                        let field = Field { instruments, rig, shared };
+                        self.stretch(i, made as usize, from, member, sequence, &field)
+                    }
+                };
                 outlier |= self.ready[i].usual.is_outlier(ticks, made, self.slack);
                 let disturbance = Disturbance { switches: 0, repeats };
                 self.samples.push(Sample { member, layout, block, ticks, calls, disturbance });

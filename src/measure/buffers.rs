@@ -2,7 +2,7 @@
 
 use rand::{Rng, RngExt};
 
-use super::ring::{Levels, Ring};
+use super::ring::{DRAWN_OFFSET, Levels, Ring};
 use super::{MeasureError, draw};
 use crate::mem::{Map, SharedPage};
 use crate::subject::{Cell, Level, Op, Pages};
@@ -65,6 +65,9 @@ impl Rig {
         let bytes = bytes + (SPARE_PAGES + 2) * PAGE;
         let maps = if cell.op.copies() { 2 } else { 1 };
         fits_memory(bytes as u64 * maps)?;
+        if cell.mix.is_some() && u32::try_from(bytes).is_err() {
+            return Err(MeasureError::NoState("larger than calls of a mix can be told of".into()));
+        }
         let dst = map(bytes, cell.pages, shared, |_| 0x5a5a_5a5a_5a5a_5a5a)?;
         let src = match cell.op {
             // Every word another value: no page can be shared or compressed away, and a
@@ -109,6 +112,17 @@ impl Rig {
         self.cell.size as usize
     }
 
+    /// Bytes from the start of a buffer that calls may touch.
+    pub(super) fn span(&self) -> usize {
+        let drawn = if self.cell.mix.is_some() { DRAWN_OFFSET } else { 0 };
+        (self.cell.size + drawn) as usize
+    }
+
+    /// Pairs of the ring that calls of a mix may visit before it is primed again.
+    pub(super) fn visitable(&self) -> u32 {
+        (self.ring.visitable as u32).min(self.pairs())
+    }
+
     /// Pairs of the ring.
     pub(super) fn pairs(&self) -> u32 {
         self.order.1.len() as u32
@@ -149,6 +163,11 @@ impl Rig {
         let slot = self.ring.pairs + warm_slots(&self.ring) - 1;
         (self.cell.size <= WARM_SIZE)
             .then(|| self.pair_of(self.dst_start + (slot * self.ring.stride) as usize))
+    }
+
+    /// The first slot of the maps, from which others are counted.
+    pub(super) fn base(&self) -> Pair {
+        self.pair_of(self.dst_start)
     }
 
     /// The pair with this destination.
@@ -241,6 +260,23 @@ mod tests {
                     assert!(src + size as usize <= src_map.end as usize);
                 }
             }
+        }
+    }
+
+    #[test]
+    fn calls_of_a_mix_at_any_offset_stay_in_their_slots() {
+        let mix = crate::subject::Mix::new("a", 1, 50.0).ok();
+        for level in [Level::L1, Level::L2, Level::Dram] {
+            let cell = Cell::new(Op::Copy, 1000, State::both(level), Drive::Throughput);
+            let rig = Rig::new(&Cell { mix, ..cell }, &LEVELS, None).expect("the state exists");
+            assert_eq!(rig.span(), 1063);
+            let mut starts: Vec<usize> = rig.visits().map(|p| p.dst).collect();
+            starts.extend(rig.warm_pair().map(|p| p.dst));
+            starts.sort_unstable();
+            assert!(starts.windows(2).all(|w| w[1] - w[0] >= rig.span()));
+            let end = rig.dst.bytes().as_ptr_range().end as usize;
+            assert!(starts.last().is_some_and(|last| last + rig.span() <= end));
+            assert!(!rig.serves(&cell));
         }
     }
 

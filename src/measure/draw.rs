@@ -16,6 +16,7 @@ enum Stream {
     Ring = 0,
     Layout = 1,
     Block = 2,
+    Sequence = 3,
 }
 
 fn rng(seed: u64, stream: Stream, layout: u32, block: u32) -> ChaCha8Rng {
@@ -47,6 +48,11 @@ pub fn visit_order(seed: u64, pairs: usize) -> Vec<u32> {
     let mut order: Vec<u32> = (0..pairs as u32).collect();
     order.shuffle(&mut rng(seed, Stream::Ring, 0, 0));
     order
+}
+
+/// The generator of the calls of a mix.
+pub(super) fn sequence(seed: u64) -> ChaCha8Rng {
+    rng(seed, Stream::Sequence, 0, 0)
 }
 
 /// The generator of a layout (it goes on to draw the code's slots) and the layout's

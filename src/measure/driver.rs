@@ -9,6 +9,7 @@ use dynasmrt::x64::Assembler;
 use dynasmrt::{AssemblyOffset, DynasmApi, DynasmLabelApi, ExecutableBuffer};
 
 use super::MeasureError;
+use super::mixed::{MixedArgs, mixed_pass};
 use crate::host::{Feature, FeatureSet};
 use crate::jit;
 use crate::subject::Drive;
@@ -62,6 +63,8 @@ pub(super) struct Driver {
     _code: ExecutableBuffer,
     throughput: usize,
     chained: usize,
+    mixed_throughput: usize,
+    mixed_chained: usize,
     imul: usize,
     add: usize,
     bare_ret: usize,
@@ -78,6 +81,8 @@ impl Driver {
         let mut ops = Assembler::new().map_err(|e| refused(e.to_string()))?;
         let throughput = pass(&mut ops, Drive::Throughput, rdtscp);
         let chained = pass(&mut ops, Drive::Chained, rdtscp);
+        let mixed_throughput = mixed_pass(&mut ops, Drive::Throughput, rdtscp);
+        let mixed_chained = mixed_pass(&mut ops, Drive::Chained, rdtscp);
         let imul = ruler(&mut ops, rdtscp, |ops| dynasm!(ops; .arch x64; imul rcx, rcx));
         let add = ruler(&mut ops, rdtscp, |ops| dynasm!(ops; .arch x64; add rcx, rcx));
         dynasm!(ops; .arch x64; .align 64);
@@ -88,9 +93,16 @@ impl Driver {
             .finalize()
             .map_err(|_| refused("the code is still being written elsewhere".into()))?;
         let at = |offset: AssemblyOffset| code.ptr(offset) as usize;
-        let (throughput, chained) = (at(throughput), at(chained));
-        let (imul, add, bare_ret) = (at(imul), at(add), at(bare_ret));
-        Ok(Driver { throughput, chained, imul, add, bare_ret, _code: code })
+        Ok(Driver {
+            throughput: at(throughput),
+            chained: at(chained),
+            mixed_throughput: at(mixed_throughput),
+            mixed_chained: at(mixed_chained),
+            imul: at(imul),
+            add: at(add),
+            bare_ret: at(bare_ret),
+            _code: code,
+        })
     }
 
     /// A function that does nothing, for measuring the driver itself.
@@ -115,6 +127,23 @@ impl Driver {
         unsafe { jit::call_pass(driver, std::ptr::from_ref(args).cast_mut().cast()) }
     }
 
+    /// Makes a pass over a list of calls of many sizes; ticks from its first to its last fence.
+    ///
+    /// # Safety
+    /// With the arguments that the driver forms of each call of the list, `args.entry` must be a
+    /// function of the System V ABI that may be called; `args.list` must be readable for
+    /// `args.calls` calls, and with the chained drive the last byte of each call's destination
+    /// (of a call for 0 bytes the first) too.
+    pub(super) unsafe fn mixed_pass(&self, drive: Drive, args: &MixedArgs) -> u64 {
+        let driver = match drive {
+            Drive::Throughput => self.mixed_throughput,
+            Drive::Chained => self.mixed_chained,
+        };
+        // SAFETY: `driver` is code of ours in live memory that follows the System V ABI and
+        // takes a `MixedArgs`; the rest is the caller's promise.
+        unsafe { jit::call_pass(driver, std::ptr::from_ref(args).cast_mut().cast()) }
+    }
+
     /// Core cycles a tick, from dependent multiplications and from dependent additions.
     /// `pass_ticks`: what a pass without a call takes.
     pub(super) fn rule(&self, pass_ticks: f64) -> (f64, f64) {
@@ -133,7 +162,7 @@ impl Driver {
 }
 
 /// Puts the time stamp into rax, once all before is done and before anything later begins.
-fn start_clock(ops: &mut Assembler) {
+pub(super) fn start_clock(ops: &mut Assembler) {
     dynasm!(ops
         ; .arch x64
         ; mfence
@@ -146,7 +175,7 @@ fn start_clock(ops: &mut Assembler) {
 }
 
 /// Puts the time stamp into rax, once everything before is done, stores too.
-fn stop_clock(ops: &mut Assembler, rdtscp: bool) {
+pub(super) fn stop_clock(ops: &mut Assembler, rdtscp: bool) {
     dynasm!(ops; .arch x64; mfence);
     if rdtscp {
         dynasm!(ops; .arch x64; rdtscp);

@@ -4,7 +4,9 @@ use rand::Rng;
 
 use super::MeasureError;
 use super::driver::{Driver, PassArgs};
+use super::mixed::{MixedArgs, PackedCall};
 use crate::host::FeatureSet;
+use crate::jit::{Abi, Entry};
 use crate::mem::{Arena, Slot};
 use crate::subject::Drive;
 
@@ -98,9 +100,24 @@ impl Instruments {
                 (0..LOOKS).map(|_| unsafe { self.driver.pass(drive, &args) }).collect();
             median(&mut ticks)
         };
-        let empty = pass(0);
-        let (few, many) = (pass(64), pass(320));
-        Overhead { pass_ticks: empty, call_ticks: ((many - few) / 256.0).max(0.0) }
+        overhead_of(pass)
+    }
+
+    /// The same of the driver that takes sizes from a list.
+    pub(super) fn mixed_overhead(&self, drive: Drive) -> Overhead {
+        let target = [0u8; 64];
+        let at = target.as_ptr() as usize;
+        let entry = Entry { addr: self.driver.bare_ret(), abi: Abi::Copy };
+        let pass = |calls: u64| {
+            let call = PackedCall::new(0, 1, 0);
+            let list: Vec<PackedCall> = (0..calls).filter_map(|_| call).collect();
+            let args = MixedArgs::new(&entry, &list, at, at);
+            // SAFETY: the function only returns; the byte that calls lead to is readable.
+            let mut ticks: Vec<u64> =
+                (0..LOOKS).map(|_| unsafe { self.driver.mixed_pass(drive, &args) }).collect();
+            median(&mut ticks)
+        };
+        overhead_of(pass)
     }
 
     /// The step in which the clock advances, from passes of many lengths.
@@ -152,6 +169,13 @@ fn step_of(mut ticks: Vec<u64>) -> u64 {
     if distances.is_empty() { 1 } else { median(&mut distances) as u64 }
 }
 
+/// From what passes of so many calls take.
+fn overhead_of(pass: impl Fn(u64) -> f64) -> Overhead {
+    let empty = pass(0);
+    let (few, many) = (pass(64), pass(320));
+    Overhead { pass_ticks: empty, call_ticks: ((many - few) / 256.0).max(0.0) }
+}
+
 pub(super) fn median(ticks: &mut [u64]) -> f64 {
     let middle = ticks.len() / 2;
     *ticks.select_nth_unstable(middle).1 as f64
@@ -180,6 +204,7 @@ mod tests {
         assert!(instruments.pass_ticks(0) >= RESOLUTIONS as f64);
         for drive in Drive::ALL {
             assert!(instruments.overhead(*drive).pass_ticks > 0.0);
+            assert!(instruments.mixed_overhead(*drive).pass_ticks > 0.0);
         }
     }
 }

@@ -13,15 +13,18 @@ mod calls;
 mod draw;
 mod driver;
 mod instruments;
+mod mixed;
 mod noise;
 mod prime;
 mod ring;
+mod sequence;
 
 pub use block::{Contender, run_blocks};
 pub use buffers::Rig;
 pub use draw::{layout, member_order, visit_order};
 pub use instruments::Instruments;
 pub use ring::{Levels, Ring, state_exists};
+pub use sequence::{SEQUENCE, Sequence};
 
 /// Why nothing could be measured.
 #[derive(Debug, thiserror::Error)]

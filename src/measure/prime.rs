@@ -26,27 +26,36 @@ pub(super) fn prime(rig: &Rig, visits: u32, features: FeatureSet) {
     match rig.level() {
         Level::L1 => {
             for _ in 0..L1_PASSES {
-                visited().for_each(|pair| write_and_read(pair, rig.size()));
+                visited().for_each(|pair| write_and_read(pair, rig.span()));
             }
         }
         Level::L2 | Level::Llc => {
-            flush(rig.visits(), rig.size(), features);
+            flush(rig.visits(), rig.span(), features);
             for _ in 0..SETTLING_PASSES {
-                rig.visits().for_each(|pair| write_and_read(pair, rig.size()));
+                rig.visits().for_each(|pair| write_and_read(pair, rig.span()));
             }
         }
         Level::Dram => {
             // Translations first: the touch may hit a line of a buffer, and the flush takes
             // that away again.
-            visited().for_each(|pair| touch_pages(pair, rig.size()));
-            flush(visited(), rig.size(), features);
+            visited().for_each(|pair| touch_pages(pair, rig.span()));
+            flush(visited(), rig.span(), features);
         }
     }
 }
 
+/// Makes the first level's state for calls of a mix that must not repeat on one pair: of each
+/// call the lines that it touches. Whole pairs would be many times as many, and this is done
+/// before every few calls.
+pub(super) fn prime_near(calls: impl Iterator<Item = (Pair, usize)> + Clone) {
+    for _ in 0..L1_PASSES {
+        calls.clone().for_each(|(pair, n)| write_and_read(pair, n));
+    }
+}
+
 /// Brings the driver's list into the first level: it is the driver's, not the state's.
-pub(super) fn touch_list(list: &[usize]) {
-    list.iter().step_by(LINE / size_of::<usize>()).for_each(|entry| {
+pub(super) fn touch_list<T: Copy>(list: &[T]) {
+    list.iter().step_by(LINE / size_of::<T>()).for_each(|entry| {
         black_box(*entry);
     });
 }

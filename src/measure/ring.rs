@@ -35,6 +35,10 @@ pub struct Ring {
     pub pairs: u64,
     /// Bytes from one destination (or source) to the next; a multiple of 64.
     pub stride: u64,
+    /// How many of them a pass of a mix may visit before the ring is primed again. Its calls do
+    /// not push out what the priming touched last, as calls of one size do: so much of the ring
+    /// as the level below may hold is left alone.
+    pub visitable: u64,
 }
 
 /// A level holds a ring only if the ring is at least so many times the level below: a
@@ -47,6 +51,12 @@ const L2_OVER_L1: u64 = 8;
 
 /// As [`L2_OVER_L1`], for the last level.
 const LLC_OVER_L2: u64 = 3;
+
+/// As [`LLC_OVER_L2`], of a mix: part of its ring is left alone.
+const LLC_OVER_L2_MIXED: u64 = 4;
+
+/// The largest offset that is drawn for a call of a mix, bytes.
+pub(super) const DRAWN_OFFSET: u64 = 63;
 
 /// The region that a `dram` pass picks its pairs from, bytes: many times what a pass
 /// visits, so that a line fetched ahead is rarely one that is visited later.
@@ -68,7 +78,8 @@ impl Ring {
             Op::Copy => cell.placement.dst.max(cell.placement.src),
             Op::Zero | Op::Read | Op::Write => cell.placement.dst,
         };
-        let stride = (cell.size + u64::from(offset)).next_multiple_of(64);
+        let drawn = if cell.mix.is_some() { DRAWN_OFFSET } else { 0 };
+        let stride = (cell.size + u64::from(offset) + drawn).next_multiple_of(64);
         let pair = match cell.op {
             Op::Copy => stride * 2,
             Op::Zero | Op::Read | Op::Write => stride,
@@ -87,7 +98,8 @@ impl Ring {
             }
             Level::Llc => {
                 let (l2, llc) = (known(levels.l2, "L2")?, known(levels.llc, "last-level cache")?);
-                between(pair, (l2, "L2"), (llc, "last-level cache"), LLC_OVER_L2)
+                let over = if drawn > 0 { LLC_OVER_L2_MIXED } else { LLC_OVER_L2 };
+                between(pair, (l2, "L2"), (llc, "last-level cache"), over)
             }
             Level::Dram => Ok((DRAM_REGION / pair).max(1)),
         }?;
@@ -96,7 +108,14 @@ impl Ring {
             Level::L1 | Level::Dram => MOST_PAIRS,
             Level::L2 | Level::Llc => u64::MAX,
         };
-        Ok(Ring { pairs: pairs.min(most), stride })
+        let pairs = pairs.min(most);
+        let below = match level {
+            Level::L1 | Level::Dram => None,
+            Level::L2 => levels.l1d,
+            Level::Llc => levels.l2,
+        };
+        let left = below.map_or(0, |below| (below * ABOVE).div_ceil(pair));
+        Ok(Ring { pairs, stride, visitable: pairs.saturating_sub(left).max(1) })
     }
 }
 
@@ -201,6 +220,27 @@ mod tests {
             Cell::new(Op::Copy, 64, State::from_word("dram:l1").unwrap(), Drive::Chained);
         pair.placement = Placement { dst: 63, src: 0, delta: None };
         assert!(Ring::plan(&pair, &ZEN3).unwrap_err().contains("dram:l1"));
+    }
+
+    #[test]
+    fn calls_of_a_mix_find_nothing_of_their_ring_in_the_level_below() {
+        let mix = crate::subject::Mix::new("a", 1, 50.0).ok();
+        for (size, level, below) in [
+            (100, Level::L2, 32 << 10),
+            (4091, Level::L2, 32 << 10),
+            (4091, Level::Llc, 512 << 10),
+            (64 << 10, Level::Llc, 512 << 10),
+        ] {
+            let cell = Cell::new(Op::Copy, size, State::both(level), Drive::Throughput);
+            let ring = Ring::plan(&Cell { mix, ..cell }, &ZEN3).unwrap();
+            assert_eq!(ring.stride, (size + 63).next_multiple_of(64));
+            // What is primed after the last of them fills the level below twice.
+            let left = (ring.pairs - ring.visitable) * ring.stride * 2;
+            assert!(ring.visitable > 0 && left >= below * 2, "{size}: {ring:?}");
+        }
+        let near = Cell::new(Op::Copy, 4091, State::both(Level::L1), Drive::Throughput);
+        let near = Ring::plan(&Cell { mix, ..near }, &ZEN3).unwrap();
+        assert_eq!((near.pairs, near.visitable), (2, 2));
     }
 
     #[test]

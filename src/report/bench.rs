@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 
 use super::facts::Facts;
 use super::grid::{Grid, Side, WIDTH};
-use super::text::{NONE, fold, fold_id, ns_ci, percent, ratio_ci, state};
+use super::text::{NONE, fold, fold_id, mix_notes, ns_ci, percent, ratio_ci, state};
 use crate::search::{Row, RowTimes};
-use crate::subject::Cell;
-use crate::units::{human_ns, human_size};
+use crate::subject::{Cell, Op, Subject};
+use crate::units::human_ns;
 
 /// Columns that figures leave to names.
 const NAME_WIDTH: usize = 22;
@@ -21,13 +21,41 @@ pub struct BenchCell {
     pub rows: Vec<Row>,
 }
 
-/// What a bench found, for people: one table a cell.
-pub fn bench(cells: &[BenchCell], facts: &Facts) -> String {
+/// What a reader must know beside the figures.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Note {
+    /// The op whose rows it is about; `None`: all.
+    pub op: Option<Op>,
+    /// One sentence that names the subjects.
+    pub text: String,
+}
+
+/// A line that names the processor and its key.
+pub(super) fn host_line(facts: &Facts) -> String {
     let host = format!("{} ({})", facts.cpu, facts.host_key);
-    let mut text = format!("{}\n", fold(&host, usize::from(WIDTH), 2));
+    format!("{}\n", fold(&host, usize::from(WIDTH), 2))
+}
+
+/// The variants of named loops among the rows, a line each.
+fn named(cells: &[BenchCell]) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for row in cells.iter().flat_map(|c| &c.rows) {
+        if let Subject::Named(named) = row.subject {
+            let line = format!("{named} is {}\n", named.variant());
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+    }
+    lines.concat()
+}
+
+/// What a bench found, for people: one table a cell. The notes stand below all of them.
+pub fn bench(cells: &[BenchCell], facts: &Facts, notes: &[Note]) -> String {
+    let mut text = host_line(facts);
     for cell in cells {
         let c = &cell.cell;
-        text.push_str(&format!("\n{} {} in {}\n\n", c.op, human_size(c.size), state(c)));
+        text.push_str(&format!("\n{} {} in {}\n\n", c.op, c.extent(), state(c)));
         text.push_str(&table(cell, facts));
         let failures = cell.rows.iter().filter_map(|r| Some((r, r.result.as_ref().err()?)));
         for (row, failure) in failures {
@@ -35,7 +63,15 @@ pub fn bench(cells: &[BenchCell], facts: &Facts) -> String {
             text.push_str(&format!("  {}\n", fold(&line, usize::from(WIDTH) - 2, 4)));
         }
     }
+    let extents = cells.iter().map(|c| c.cell.extent());
+    for note in mix_notes(extents) {
+        text.push_str(&format!("\n{}\n", fold(&note, usize::from(WIDTH), 2)));
+    }
     text.push_str("\nRatio: the reference's time over the row's; above 1 the row is faster. Times are of a whole call.\n");
+    text.push_str(&named(cells));
+    for note in notes {
+        text.push_str(&format!("{}\n", fold(&note.text, usize::from(WIDTH), 2)));
+    }
     if let Some(limit) = &facts.limit {
         let line = format!("Limit: {:.0} B/cycle: {}", limit.bytes_per_cycle, limit.why);
         text.push_str(&format!("{}\n", fold(&line, usize::from(WIDTH), 7)));
@@ -82,14 +118,18 @@ fn figures(times: &RowTimes, facts: &Facts) -> Vec<String> {
 
 /// What a bench found, as one document of schema 1: nanoseconds a call, `ratio` the first
 /// row's time over the row's. A row without times has a `failure`, and its kind
-/// as the verdict.
-pub fn bench_json(cells: &[BenchCell], facts: &Facts) -> Value {
-    json!({
+/// as the verdict. `notes` is there where there are some.
+pub fn bench_json(cells: &[BenchCell], facts: &Facts, notes: &[Note]) -> Value {
+    let mut document = json!({
         "schema": 1,
         "command": facts.command,
         "host": { "key": facts.host_key, "cpu": facts.cpu, "features": facts.features },
         "cells": cells.iter().map(cell_json).collect::<Vec<_>>(),
-    })
+    });
+    if !notes.is_empty() {
+        document["notes"] = notes.iter().map(|note| json!(note.text)).collect();
+    }
+    document
 }
 
 fn cell_json(cell: &BenchCell) -> Value {
@@ -112,6 +152,7 @@ fn cell_json(cell: &BenchCell) -> Value {
     json!({
         "op": cell.cell.op.word(),
         "size_bytes": cell.cell.size,
+        "mix": super::json::mix(&cell.cell.extent()),
         "state": cell.cell.state.to_string(),
         "drive": cell.cell.drive.word(),
         "rows": rows.collect::<Vec<_>>(),

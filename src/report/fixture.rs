@@ -58,7 +58,7 @@ pub(super) fn distances(results: &Path, key: &str) -> Folder {
 fn samples(journal: &mut Journal, outcome: &SearchOutcome) {
     let winner = outcome.sizes.iter().flat_map(|s| &s.cells).find(|c| c.cell == cell());
     let winner = winner.and_then(|c| c.winner.as_ref()).map(|w| Subject::Variant(w.variant));
-    let baselines = Baseline::ALL.iter().map(|b| Subject::Baseline(*b));
+    let baselines = Baseline::PRESENT.iter().map(|b| Subject::Baseline(*b));
     for (place, subject) in winner.into_iter().chain(baselines).enumerate() {
         let ticks = |i: u64| 10_000 + 1_000 * place as u64 + 37 * (i % 11);
         let samples: Vec<Sample> = (0..40)

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::facts::Facts;
 use crate::search::{BaselineOutcome, CellOutcome, Robust, SearchOutcome, SizeOutcome};
+use crate::subject::Extent;
 
 /// Version of the document's shape; raised when a key changes its meaning or goes away.
 const SCHEMA: u32 = 1;
@@ -19,6 +20,7 @@ pub fn outcome_json(found: &SearchOutcome, facts: &Facts) -> Value {
         "seconds": found.seconds,
         "host": { "key": facts.host_key, "cpu": facts.cpu, "features": facts.features },
         "op": found.op.word(),
+        "contract": found.contract.word(),
         "sizes": found.sizes.iter().map(size).collect::<Vec<_>>(),
         "warnings": found.warnings,
     })
@@ -27,13 +29,25 @@ pub fn outcome_json(found: &SearchOutcome, facts: &Facts) -> Value {
 fn size(size: &SizeOutcome) -> Value {
     let absent = size.absent.iter().map(|(state, why)| json!({ "state": state, "reason": why }));
     json!({
-        "size_bytes": size.size,
+        "size_bytes": size.extent.size,
+        "mix": mix(&size.extent),
         "cells": size.cells.iter().map(cell).collect::<Vec<_>>(),
         "absent": absent.collect::<Vec<_>>(),
         "robust": size.robust.as_ref().map(robust),
         "best_plain": variant(size.best_plain.as_ref()),
         "best_nt": variant(size.best_nt.as_ref()),
         "best_kernel": variant(size.best_kernel.as_ref()),
+    })
+}
+
+/// The mix of sizes, whose largest `size_bytes` is; `null` where all calls have one size.
+pub(super) fn mix(extent: &Extent) -> Value {
+    extent.mix.map_or(Value::Null, |mix| {
+        json!({
+            "name": mix.name(),
+            "digest": format!("{:016x}", mix.digest()),
+            "mean_bytes": mix.mean(),
+        })
     })
 }
 
@@ -109,5 +123,10 @@ mod tests {
         found.sizes[0].best_nt = None;
         let document = outcome_json(&found, &sample::facts());
         insta::assert_snapshot!(serde_json::to_string_pretty(&document).unwrap());
+        found.sizes.push(sample::mixed("web"));
+        let document = outcome_json(&found, &sample::facts());
+        let wanted = json!({"name": "web", "digest": "0123456789abcdef", "mean_bytes": 91.25});
+        assert_eq!(document["sizes"][1]["mix"], wanted);
+        assert_eq!(document["sizes"][1]["size_bytes"], 2046);
     }
 }

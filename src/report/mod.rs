@@ -2,6 +2,7 @@
 //! the tables of recorded folders. Everything fits 100 columns.
 
 mod bench;
+mod bench_overview;
 mod charts;
 mod document;
 mod facts;
@@ -18,7 +19,8 @@ mod size;
 mod sizes;
 mod text;
 
-pub use bench::{BenchCell, bench, bench_json};
+pub use bench::{BenchCell, Note, bench, bench_json};
+pub use bench_overview::bench_overview;
 pub use facts::{Facts, Limit};
 pub use folders::{Form, ReportError, folders};
 pub use json::outcome_json;

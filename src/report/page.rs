@@ -4,9 +4,10 @@ use super::facts::Facts;
 use super::grid::{Grid, Side, WIDTH};
 use super::size::one_size;
 use super::sizes::many_sizes;
-use super::text::{count, fold, state};
+use super::text::{count, fold, mix_notes, state};
 use crate::search::{CellOutcome, SearchOutcome, SizeOutcome};
-use crate::units::{human_ns, human_size};
+use crate::subject::{Contract, Extent};
+use crate::units::human_ns;
 
 /// Up to this many sizes get their own tables; more are shown by size × state.
 const OWN_TABLES: usize = 2;
@@ -31,12 +32,8 @@ pub(super) fn tables(found: &SearchOutcome, facts: &Facts) -> String {
 
 fn heading(found: &SearchOutcome, facts: &Facts) -> String {
     let bytes = match found.sizes.as_slice() {
-        [one] => format!("{} bytes", one.size),
-        [first, .., last] => {
-            let (first, last) = (human_size(first.size), human_size(last.size));
-            format!("{first} to {last} bytes, {} sizes", found.sizes.len())
-        }
-        [] => "no size".into(),
+        [one] if one.extent.mix.is_none() => format!("{} bytes", one.extent.size),
+        _ => extents(found),
     };
     let mut host = format!("{} ({})", facts.cpu, facts.host_key);
     if let Some(libc) = &facts.libc {
@@ -44,7 +41,34 @@ fn heading(found: &SearchOutcome, facts: &Facts) -> String {
         host.push_str(libc);
     }
     let width = usize::from(WIDTH);
-    format!("{}, {bytes}\n{}\n", found.op, fold(&host, width, 2))
+    let contract = match found.contract {
+        Contract::User => String::new(),
+        other => format!(", {other} contract"),
+    };
+    format!("{}, {bytes}{contract}\n{}\n", found.op, fold(&host, width, 2))
+}
+
+/// The sizes and mixes in words.
+fn extents(found: &SearchOutcome) -> String {
+    let of = |mixed: bool| -> Vec<Extent> {
+        let all = found.sizes.iter().map(|s| s.extent);
+        all.filter(|e| e.mix.is_some() == mixed).collect()
+    };
+    let fixed = match of(false).as_slice() {
+        [] => None,
+        [one] => Some(one.phrase()),
+        [first, .., last] => Some(format!("{first} to {last} bytes, {} sizes", of(false).len())),
+    };
+    let mixed = match of(true).as_slice() {
+        [] => None,
+        [one] => Some(one.phrase()),
+        many => Some(format!("{} mixes of sizes", many.len())),
+    };
+    match (fixed, mixed) {
+        (None, None) => "no size".into(),
+        (Some(fixed), Some(mixed)) => format!("{fixed}, and {mixed}"),
+        (fixed, mixed) => fixed.or(mixed).unwrap_or_default(),
+    }
 }
 
 /// How the cells were measured: trials, samples, why it ended, what has no time.
@@ -74,7 +98,7 @@ fn how(found: &SearchOutcome) -> String {
                 excluded(cell),
             ];
             if several {
-                row.insert(0, human_size(size.size));
+                row.insert(0, size.extent.to_string());
             }
             grid.row(row);
         }
@@ -137,6 +161,7 @@ fn notes(found: &SearchOutcome, facts: &Facts) -> String {
     for warning in &found.warnings {
         line(&format!("! {warning}"));
     }
+    mix_notes(found.sizes.iter().map(|s| s.extent)).iter().for_each(|note| line(note));
     if let Some(limit) = &facts.limit {
         line(&format!("limit: {:.0} bytes a cycle, {}.", limit.bytes_per_cycle, limit.why));
     }
@@ -191,6 +216,28 @@ mod tests {
         let page = outcome(&sample::search(&[64, 128, 4096, 1 << 20]), &sample::facts());
         fits(&page);
         insta::assert_snapshot!(page);
+    }
+
+    #[test]
+    fn a_mix_stands_beside_sizes_under_its_name() {
+        let mut found = sample::search(&[64]);
+        found.sizes.push(sample::mixed("MemcpyOfAWebServer"));
+        let page = outcome(&found, &sample::facts());
+        fits(&page);
+        insta::assert_snapshot!(page);
+        found.sizes.extend(["b", "a name of thirty-two characters!"].map(sample::mixed));
+        let page = outcome(&found, &sample::facts());
+        fits(&page);
+        assert!(page.contains("64 bytes, and 3 mixes of sizes"), "{page}");
+        // With its interval, also where many stand in one table.
+        assert!(page.contains("libc 1.10×") && page.contains("[1.093, 1.107]"), "{page}");
+        // Ids are broken behind slashes only.
+        assert!(page.lines().any(|line| line.contains(" ymm/u8/a64  ")), "{page}");
+        let alone = SearchOutcome { sizes: found.sizes.split_off(3), ..found.clone() };
+        fits(&outcome(&alone, &sample::facts()));
+        found.sizes.extend(alone.sizes);
+        found.sizes.drain(..1);
+        assert!(outcome(&found, &sample::facts()).starts_with("zero, 3 mixes of sizes"));
     }
 
     #[test]

@@ -5,11 +5,11 @@ use super::facts::Facts;
 use super::gather::{HostResults, decided};
 use super::grid::{Grid, Side, WIDTH};
 use super::page::tables;
-use super::text::{NONE, count, fold, fold_id, percent, rate, state};
+use super::text::{NONE, count, fold, fold_id, mix_notes, percent, rate, state};
 use crate::results::{Folder, RecordedTrial, ResultsError};
 use crate::subject::{Op, Variant};
 use crate::trial::Phase;
-use crate::units::{human_ns, human_size};
+use crate::units::human_ns;
 
 /// The newest finished result of every op and size of a folder, as tables, and what could
 /// not be read.
@@ -43,6 +43,9 @@ pub fn plain(folder: &Folder) -> Result<String, ResultsError> {
         found_any = true;
         text.push_str(&format!("{op}, from {}\n\n", merged.sources().join(", ")));
         text.push_str(&tables(&merged.outcome, &Facts::default()));
+        for note in mix_notes(merged.outcome.sizes.iter().map(|s| s.extent)) {
+            text.push_str(&format!("{}\n\n", fold(&note, usize::from(WIDTH), 2)));
+        }
     }
     if !found_any {
         text.push_str(&nothing_finished(folder)?);
@@ -94,7 +97,7 @@ pub(super) fn side_by_side(hosts: &[HostResults]) -> String {
         columns.extend(hosts.iter().map(|h| (h.key.as_str(), Side::Left)));
         let mut grid = Grid::new(&columns);
         for (cell, places) in places {
-            let mut row = vec![human_size(cell.size), state(&cell)];
+            let mut row = vec![cell.extent().to_string(), state(&cell)];
             row.extend(places.iter().map(|place| match place {
                 None => NONE.into(),
                 Some(Place { timed, best_time, best_cycles }) => format!(
@@ -112,7 +115,7 @@ pub(super) fn side_by_side(hosts: &[HostResults]) -> String {
         columns[1] = ("worst regret of", Side::Left);
         let mut grid = Grid::new(&columns);
         for (size, choices) in choices {
-            let mut row = vec![human_size(size), "robust".into()];
+            let mut row = vec![size.to_string(), "robust".into()];
             row.extend(choices.iter().map(|choice| match choice {
                 None => NONE.into(),
                 Some((robust, best)) => format!(

@@ -14,6 +14,10 @@ struct Row<'a> {
     run: &'a str,
     op: String,
     size_bytes: u64,
+    /// Name of the mix of sizes, whose largest `size_bytes` is; empty for one size.
+    mix: String,
+    /// Bytes a call in the mean.
+    mean_bytes: f64,
     state: String,
     drive: String,
     subject: String,
@@ -98,6 +102,8 @@ fn of_cell<'a>(
         run,
         op: cell.op.to_string(),
         size_bytes: cell.size,
+        mix: cell.mix.map_or(String::new(), |m| m.name().to_string()),
+        mean_bytes: cell.extent().mean(),
         state: cell.state.to_string(),
         drive: cell.drive.to_string(),
         ..Row::default()
@@ -140,7 +146,7 @@ fn of_cell<'a>(
                 Row { verdict: failure.kind.word().into(), failure: failure.to_string(), ..row }
             }
             Ok(times) => {
-                let figure = cell.size as f64 / (times.ns * found.cycles_per_ns);
+                let figure = cell.extent().mean() / (times.ns * found.cycles_per_ns);
                 Row {
                     median_ns: finite(times.ns),
                     ci_low_ns: finite(times.ci.0),

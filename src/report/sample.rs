@@ -6,7 +6,7 @@ use crate::search::{
     SizeOutcome, Standing, Stop, Timed,
 };
 use crate::stats::Verdict;
-use crate::subject::{Cell, Contract, Drive, Level, Op, State, Variant};
+use crate::subject::{Cell, Contract, Drive, Extent, Level, Mix, Op, State, Variant};
 use crate::trial::{Failure, FailureKind};
 
 pub(super) fn id(text: &str) -> Variant {
@@ -90,7 +90,7 @@ pub(super) fn size(size: u64) -> SizeOutcome {
         Err(Failure { kind: FailureKind::Crashed { signal: 11 }, case: "n=65 dst+3 src+0".into() });
     let plain = robust("zero/ymm/u8/a64", &cells, &[0.0021, 0.031, 1.27, 0.4]);
     SizeOutcome {
-        size,
+        extent: Extent::fixed(size),
         absent: vec![("llc".into(), "this host tells no last-level cache beyond l2".into())],
         robust: Some(plain.clone()),
         best_plain: Some(plain),
@@ -98,6 +98,20 @@ pub(super) fn size(size: u64) -> SizeOutcome {
         best_kernel: Some(robust("zero/rep64", &cells, &[0.31, 0.12, 0.04, 0.02])),
         cells,
     }
+}
+
+/// A mix of sizes, as if it were one of 128 bytes.
+pub(super) fn mixed(name: &str) -> SizeOutcome {
+    let mut found = size(128);
+    let mix = Mix::new(name, 0x0123_4567_89ab_cdef, 91.25).expect("a name and a mean");
+    found.extent = Extent { mix: Some(mix), size: 2046 };
+    let own = |cell: &mut Cell| *cell = Cell::of(cell.op, found.extent, cell.state, cell.drive);
+    found.cells.iter_mut().for_each(|c| own(&mut c.cell));
+    let choices = [&mut found.robust, &mut found.best_plain, &mut found.best_nt];
+    for robust in choices.into_iter().chain([&mut found.best_kernel]) {
+        robust.iter_mut().flat_map(|r| &mut r.by_cell).for_each(|row| own(&mut row.cell));
+    }
+    found
 }
 
 /// A size with every level in both drives.

@@ -4,7 +4,7 @@ use super::facts::Facts;
 use super::grid::{Grid, Side, WIDTH};
 use super::text::{NONE, fold, fold_id, ns_ci, percent, rate, ratio_ci, state};
 use crate::search::{BaselineOutcome, CellOutcome, Robust, SizeOutcome};
-use crate::units::{human_ns, human_size};
+use crate::units::human_ns;
 
 /// Ids of ties shown for a state; the rest is counted.
 const TIES_SHOWN: usize = 4;
@@ -26,7 +26,7 @@ pub(super) fn one_size(size: &SizeOutcome, facts: &Facts) -> String {
 }
 
 fn winners(size: &SizeOutcome, facts: &Facts) -> String {
-    let fastest = format!("fastest at {}", human_size(size.size));
+    let fastest = format!("fastest at {}", size.extent);
     let mut columns = vec![
         ("state", Side::Left),
         (fastest.as_str(), Side::Left),

@@ -1,17 +1,33 @@
 //! Many sizes at once: winners by size and state, and the loop to use for each size.
 
 use super::grid::{Grid, Side, WIDTH};
-use super::text::{NONE, fold, fold_id, percent};
+use super::text::{NONE, fold, fold_id, percent, ratio};
 use crate::search::{CellOutcome, Robust, SearchOutcome};
-use crate::subject::{Drive, Op, State, Variant};
-use crate::units::{human_ns, human_size};
+use crate::subject::{Drive, Extent, Op, State, Variant};
+use crate::units::human_ns;
 
-/// Characters that the columns of the robust choices leave to each of three ids.
+/// Characters that the columns of the robust choices leave to each of three ids, beside sizes.
 const ROBUST_WIDTH: usize = 20;
+
+/// Characters of a size, and those at which the name of a mix is broken.
+const LABEL_WIDTHS: (usize, usize) = (4, 16);
 
 /// The tables of many sizes.
 pub(super) fn many_sizes(found: &SearchOutcome) -> String {
     format!("{}\n{}\n{}", winners(found), robust(found), absent(found))
+}
+
+/// A size, or the name of a mix in lines of bounded length.
+fn label(extent: &Extent) -> String {
+    let name: Vec<char> = extent.to_string().chars().collect();
+    let lines = name.chunks(LABEL_WIDTHS.1).map(|line| line.iter().collect::<String>());
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Characters of the widest of these.
+fn label_width(found: &SearchOutcome) -> usize {
+    let names = found.sizes.iter().map(|s| s.extent.to_string().chars().count());
+    names.max().unwrap_or(0).clamp(LABEL_WIDTHS.0, LABEL_WIDTHS.1)
 }
 
 /// An id without its op, which the heading says.
@@ -29,15 +45,16 @@ fn winners(found: &SearchOutcome) -> String {
     columns.extend(states.iter().map(|s| (s.to_string(), Side::Left)));
     let columns: Vec<(&str, Side)> = columns.iter().map(|(n, s)| (n.as_str(), *s)).collect();
     let mut grid = Grid::new(&columns);
-    let width = (usize::from(WIDTH) - 12) / states.len().max(1) - 2;
+    let taken = label_width(found).max(10) + 2;
+    let width = (usize::from(WIDTH) - taken) / states.len().max(1) - 2;
     for size in &found.sizes {
         for drive in Drive::ALL {
             if !size.cells.iter().any(|c| c.cell.drive == *drive) {
                 continue;
             }
             let mut row = vec![match drive {
-                Drive::Throughput => human_size(size.size),
-                drive => format!("{}\n{drive}", human_size(size.size)),
+                Drive::Throughput => label(&size.extent),
+                drive => format!("{}\n{drive}", label(&size.extent)),
             }];
             row.extend(states.iter().map(|state| {
                 let fits = |c: &&CellOutcome| c.cell.state == *state && c.cell.drive == *drive;
@@ -54,7 +71,12 @@ fn winner(op: Op, cell: &CellOutcome, width: usize) -> String {
     let Some(winner) = &cell.winner else { return "nothing timed".into() };
     let against = cell.baselines.iter().find_map(|b| {
         let times = b.result.as_ref().ok()?;
-        Some(format!(", {} {:.2}×", b.name, times.ratio))
+        // No size beside a mix says how sure its ratio is.
+        let interval = match cell.cell.mix {
+            None => String::new(),
+            Some(_) => format!("\n[{}, {}]", ratio(times.ratio_ci.0), ratio(times.ratio_ci.1)),
+        };
+        Some(format!(", {} {:.2}×{interval}", b.name, times.ratio))
     });
     format!(
         "{}\n{}{}",
@@ -74,19 +96,22 @@ fn robust(found: &SearchOutcome) -> String {
         ("best nt", Side::Left),
         ("regret", Side::Right),
     ]);
+    let width = ROBUST_WIDTH - (label_width(found) - LABEL_WIDTHS.0).div_ceil(3);
     for size in &found.sizes {
-        let mut row = vec![human_size(size.size)];
-        for (_, choice) in size.choices() {
-            row.extend(cells_of(found.op, choice));
+        let mut row = vec![label(&size.extent)];
+        // A fourth id does not fit a line: the kernel's loop is told where a size has its own
+        // tables.
+        for (_, choice) in size.choices().into_iter().take(3) {
+            row.extend(cells_of(found.op, choice, width));
         }
         grid.row(row);
     }
     grid.text()
 }
 
-fn cells_of(op: Op, choice: Option<&Robust>) -> [String; 2] {
+fn cells_of(op: Op, choice: Option<&Robust>, width: usize) -> [String; 2] {
     choice.map_or([NONE.into(), NONE.into()], |robust| {
-        [fold_id(&short(op, &robust.variant), ROBUST_WIDTH), percent(robust.max_regret)]
+        [fold_id(&short(op, &robust.variant), width), percent(robust.max_regret)]
     })
 }
 
@@ -96,7 +121,7 @@ fn absent(found: &SearchOutcome) -> String {
     let mut told: Vec<(&str, &str, Vec<String>)> = Vec::new();
     for size in &found.sizes {
         for (state, why) in &size.absent {
-            let size = human_size(size.size);
+            let size = size.extent.to_string();
             match told.iter_mut().find(|(s, _, _)| s == state) {
                 Some((_, _, sizes)) => sizes.push(size),
                 None => told.push((state, why, vec![size])),

@@ -1,7 +1,7 @@
 //! Figures as people read them.
 
-use crate::subject::{Cell, Drive};
-use crate::units::human_ns;
+use crate::subject::{Cell, Drive, Extent, Mix};
+use crate::units::{human_ns, human_size};
 
 /// What stands where there is no figure.
 pub(super) const NONE: &str = "–";
@@ -12,6 +12,27 @@ pub(super) fn state(cell: &Cell) -> String {
         Drive::Throughput => cell.state.to_string(),
         drive => format!("{} {drive}", cell.state),
     }
+}
+
+/// What must be said of the mixes among these: what they are, and how their calls are made.
+pub(super) fn mix_notes(extents: impl Iterator<Item = Extent>) -> Vec<String> {
+    let mut mixes: Vec<(Mix, u64)> =
+        extents.filter_map(|extent| Some((extent.mix?, extent.size))).collect();
+    mixes.sort();
+    mixes.dedup();
+    if mixes.is_empty() {
+        return Vec::new();
+    }
+    let about = |(mix, largest): &(Mix, u64)| {
+        format!("{mix}: {:.1} bytes a call, {} at most", mix.mean(), human_size(*largest))
+    };
+    vec![
+        format!("Mixes of sizes: {}.", mixes.iter().map(about).collect::<Vec<_>>().join("; ")),
+        "Each call of a mix has a size of its own, from a sequence of many thousands that is the \
+         same for all loops, and addresses at any offset modulo 64. Times are of a call in the \
+         mean; bytes a cycle are of the mean size."
+            .to_string(),
+    ]
 }
 
 /// A ratio with as many digits as matter near 1.

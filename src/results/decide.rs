@@ -5,17 +5,35 @@ use super::error::ResultsError;
 use super::folder::Folder;
 use super::trial::RecordedTrial;
 use crate::search::{CellOutcome, SearchOutcome, SizeOutcome};
-use crate::subject::{Cell, Contract, Drive, Op, State, Subject, Variant};
+use crate::subject::{Cell, Contract, Drive, Extent, Op, State, Subject, Variant};
 use crate::trial::{Phase, Role};
 use crate::units::{did_you_mean, human_size};
 
+/// The calls that a loop is wanted for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WantedCalls {
+    /// Of one size, bytes.
+    Size(u64),
+    /// Of a mix of sizes, by its name.
+    Mix(String),
+}
+
+impl WantedCalls {
+    fn are(&self, extent: &Extent) -> bool {
+        match self {
+            WantedCalls::Size(size) => *extent == Extent::fixed(*size),
+            WantedCalls::Mix(name) => extent.mix.is_some_and(|mix| mix.name() == name),
+        }
+    }
+}
+
 /// The question.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wanted {
     /// The op.
     pub op: Op,
-    /// Bytes a call.
-    pub size: u64,
+    /// Which calls.
+    pub calls: WantedCalls,
     /// The state; `None` asks for the loop with the least regret over all of them.
     pub state: Option<State>,
     /// The drive; without a state it is not looked at.
@@ -168,7 +186,10 @@ impl Folder {
 
 impl std::fmt::Display for Wanted {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} of {} bytes", self.op, self.size)?;
+        match &self.calls {
+            WantedCalls::Size(size) => write!(f, "{} of {size} bytes", self.op)?,
+            WantedCalls::Mix(name) => write!(f, "{} of the mix {name}", self.op)?,
+        }
         match self.state {
             None => write!(f, ", all states"),
             Some(state) => write!(f, " in {state}, {}", self.drive),
@@ -186,7 +207,11 @@ impl Wanted {
         if self.fixed {
             more.push_str(" --space FILE (one that names `fixed` sizes)");
         }
-        format!("looptune search --op {} --size {}{more}", self.op, human_size(self.size))
+        let calls = match &self.calls {
+            WantedCalls::Size(size) => format!("--size {}", human_size(*size)),
+            WantedCalls::Mix(name) => format!("--mix {name}.csv"),
+        };
+        format!("looptune search --op {} {calls}{more}", self.op)
     }
 
     /// Whether a loop is of the kind that is wanted.
@@ -198,7 +223,8 @@ impl Wanted {
 /// The answer of a finished run.
 fn decided(recorded: &RecordedRun, wanted: &Wanted) -> Option<Choice> {
     let outcome: &SearchOutcome = recorded.outcome.as_ref()?;
-    let size = outcome.sizes.iter().find(|s| outcome.op == wanted.op && s.size == wanted.size)?;
+    let size =
+        outcome.sizes.iter().find(|s| outcome.op == wanted.op && wanted.calls.are(&s.extent))?;
     // What is best among fewer loops is no answer to who asks for all.
     if outcome.contract != Contract::User && outcome.contract != wanted.contract {
         return None;
@@ -275,7 +301,7 @@ fn figures(size: &SizeOutcome, variant: &Variant) -> Vec<Figure> {
 fn provisional(trials: &[RecordedTrial], wanted: &Wanted) -> Option<Choice> {
     let fits = |t: &&RecordedTrial| {
         t.cell.op == wanted.op
-            && t.cell.size == wanted.size
+            && wanted.calls.are(&t.cell.extent())
             && wanted.state.is_none_or(|s| t.cell.state == s && t.cell.drive == wanted.drive)
             && t.role == Role::Candidate
             && t.fully_verified
@@ -360,9 +386,12 @@ fn cells(decided: &[RecordedRun], trials: &[RecordedTrial]) -> Vec<String> {
     cells.sort();
     cells.dedup();
     cells
-        .chunk_by(|a, b| (a.op, a.size) == (b.op, b.size))
+        .chunk_by(|a, b| (a.op, a.extent()) == (b.op, b.extent()))
         .map(|of_size| {
-            let what = format!("{} {}", of_size[0].op, of_size[0].size);
+            let what = match of_size[0].extent() {
+                Extent { mix: None, size } => format!("{} {size}", of_size[0].op),
+                mix => format!("{} {}", of_size[0].op, mix.phrase()),
+            };
             let states: Vec<String> = of_size.iter().map(state_words).collect();
             format!("{what} ({})", states.join(", "))
         })

@@ -11,11 +11,11 @@ use std::path::Path;
 
 use super::error::ResultsError;
 use super::table::{Read, one_line, read_table};
-use super::wire::DecisionRow;
+use super::wire::{DecisionRow, mix_columns};
 use crate::search::{
     BaselineOutcome, CellOutcome, Robust, SearchOutcome, SizeOutcome, Standing, Timed,
 };
-use crate::subject::{Cell, Contract, Variant};
+use crate::subject::{Cell, Contract, Extent, Variant};
 use crate::units::Picos;
 
 mod parse;
@@ -93,11 +93,10 @@ pub(super) fn search_rows(run: &str, outcome: &SearchOutcome) -> Vec<DecisionRow
         }
         for (state, why) in &size.absent {
             rows.push(DecisionRow {
-                size_bytes: Some(size.size),
                 op: outcome.op.to_string(),
                 state: one_line(state),
                 detail: one_line(why),
-                ..blank(run, kind::ABSENT)
+                ..of_extent(run, kind::ABSENT, &size.extent)
             });
         }
     }
@@ -126,10 +125,15 @@ fn blank(run: &str, kind: &str) -> DecisionRow {
     DecisionRow { run: run.into(), kind: kind.into(), ..DecisionRow::default() }
 }
 
+fn of_extent(run: &str, kind: &str, extent: &Extent) -> DecisionRow {
+    let (mix, mix_digest, mean_bytes) = mix_columns(extent.mix);
+    let size_bytes = Some(extent.size);
+    DecisionRow { size_bytes, mix, mix_digest, mean_bytes, ..blank(run, kind) }
+}
+
 fn at_cell(run: &str, kind: &str, cell: &Cell) -> DecisionRow {
     DecisionRow {
         op: cell.op.to_string(),
-        size_bytes: Some(cell.size),
         state: cell.state.to_string(),
         drive: cell.drive.to_string(),
         dst_mod64_bytes: Some(cell.placement.dst),
@@ -137,7 +141,7 @@ fn at_cell(run: &str, kind: &str, cell: &Cell) -> DecisionRow {
         delta_mod4096_bytes: cell.placement.delta,
         pages: cell.pages.to_string(),
         consumer: cell.consumer.to_string(),
-        ..blank(run, kind)
+        ..of_extent(run, kind, &cell.extent())
     }
 }
 
@@ -229,10 +233,9 @@ fn robust_rows(
     let subject = robust.variant.to_string();
     rows.push(DecisionRow {
         op: outcome.op.to_string(),
-        size_bytes: Some(size.size),
         subject: subject.clone(),
         regret: Some(robust.max_regret),
-        ..blank(run, kind)
+        ..of_extent(run, kind, &size.extent)
     });
     for row in &robust.by_cell {
         rows.push(DecisionRow {

@@ -22,7 +22,7 @@ mod table;
 mod trial;
 mod wire;
 
-pub use decide::{Choice, Figure, NoChoice, Wanted};
+pub use decide::{Choice, Figure, NoChoice, Wanted, WantedCalls};
 pub use decision::{RecordedRun, read_decisions};
 pub use error::ResultsError;
 pub use folder::{Folder, hosts};

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::error::ResultsError;
 use super::table::{Read, each_row, one_line, read_table};
-use super::wire::{SampleRow, TrialRow, word};
+use super::wire::{SampleRow, TrialRow, mix_columns, word};
 use crate::subject::{Cell, Subject};
 use crate::trial::{Phase, Role, Sample, Summary, Trial};
 use crate::units::Picos;
@@ -97,6 +97,7 @@ fn recorded(row: TrialRow) -> Result<RecordedTrial, String> {
 /// A trial as a row of a run.
 pub(super) fn trial_row(run: &str, trial: &Trial<'_>) -> TrialRow {
     let cell = &trial.cell;
+    let (mix, mix_digest, mean_bytes) = mix_columns(cell.mix);
     let summary = trial.outcome.as_ref().ok();
     let failure = trial.outcome.as_ref().err();
     TrialRow {
@@ -124,12 +125,16 @@ pub(super) fn trial_row(run: &str, trial: &Trial<'_>) -> TrialRow {
         ratio: summary.and_then(|s| s.ratio),
         bytes_per_cycle: summary.map(|s| s.bytes_per_cycle),
         cycles_per_tick: trial.clock.cycles_per_tick,
+        mix,
+        mix_digest,
+        mean_bytes,
     }
 }
 
 /// A sample of a trial as a row of a run.
 pub(super) fn sample_row(run: &str, trial: &Trial<'_>, sample: &Sample) -> SampleRow {
     let cell = &trial.cell;
+    let (mix, mix_digest, mean_bytes) = mix_columns(cell.mix);
     SampleRow {
         run: run.into(),
         phase: trial.phase.to_string(),
@@ -150,5 +155,8 @@ pub(super) fn sample_row(run: &str, trial: &Trial<'_>, sample: &Sample) -> Sampl
         switches: sample.disturbance.switches,
         repeats: sample.disturbance.repeats,
         cycles_per_tick: trial.clock.cycles_per_tick,
+        mix,
+        mix_digest,
+        mean_bytes,
     }
 }

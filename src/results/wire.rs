@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::subject::{Cell, Consumer, Drive, Op, Pages, Placement, State};
+use crate::subject::{Cell, Consumer, Drive, Mix, Op, Pages, Placement, State};
 
 /// Declares a row and the names of its columns.
 macro_rules! row {
@@ -49,6 +49,10 @@ row! {
         ratio: Option<f64>,
         bytes_per_cycle: Option<f64>,
         cycles_per_tick: f64,
+        /// Name of the mix of sizes; empty for one size. Older files lack these three.
+        mix: Option<String>,
+        mix_digest: Option<String>,
+        mean_bytes: Option<f64>,
     }
 }
 
@@ -94,6 +98,10 @@ row! {
         seconds: Option<f64>,
         /// A reason or a warning, for people.
         detail: String,
+        /// As in `trials.csv`.
+        mix: Option<String>,
+        mix_digest: Option<String>,
+        mean_bytes: Option<f64>,
     }
 }
 
@@ -119,12 +127,47 @@ row! {
         switches: u32,
         repeats: u32,
         cycles_per_tick: f64,
+        /// As in `trials.csv`.
+        mix: Option<String>,
+        mix_digest: Option<String>,
+        mean_bytes: Option<f64>,
     }
+}
+
+/// The columns of a mix. The mean is there for a reader's sake and because bytes a cycle need
+/// it; the digest tells mixes of one name apart.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct MixText<'a> {
+    pub(super) name: Option<&'a str>,
+    pub(super) digest: Option<&'a str>,
+    pub(super) mean: Option<f64>,
+}
+
+impl MixText<'_> {
+    /// The mix, if the columns name one.
+    ///
+    /// # Errors
+    /// Names the column that is missing or wrong.
+    pub(super) fn mix(&self) -> Result<Option<Mix>, String> {
+        let Some(name) = self.name.filter(|name| !name.is_empty()) else { return Ok(None) };
+        let digest = self.digest.unwrap_or_default();
+        let number = u64::from_str_radix(digest, 16)
+            .map_err(|_| format!("`{digest}` is no mix_digest: it has 16 hexadecimal digits"))?;
+        let mean = self.mean.ok_or_else(|| format!("the mix `{name}` lacks mean_bytes"))?;
+        Mix::new(name, number, mean).map(Some)
+    }
+}
+
+/// The columns of a mix: name, digest and mean.
+pub(super) fn mix_columns(mix: Option<Mix>) -> (Option<String>, Option<String>, Option<f64>) {
+    let name = mix.map(|m| super::table::one_line(m.name()));
+    (name, mix.map(|m| format!("{:016x}", m.digest())), mix.map(|m| m.mean()))
 }
 
 /// The columns of a cell, as texts.
 pub(super) struct CellText<'a> {
     pub(super) op: &'a str,
+    pub(super) mix: MixText<'a>,
     pub(super) size: u64,
     pub(super) state: &'a str,
     pub(super) drive: &'a str,
@@ -141,6 +184,7 @@ impl CellText<'_> {
     pub(super) fn cell(&self) -> Result<Cell, String> {
         Ok(Cell {
             op: word("op", self.op, Op::from_word)?,
+            mix: self.mix.mix()?,
             size: self.size,
             state: word("state", self.state, State::from_word)?,
             drive: word("drive", self.drive, Drive::from_word)?,
@@ -167,6 +211,11 @@ macro_rules! cells {
                 };
                 let text = CellText {
                     op: &self.op,
+                    mix: MixText {
+                        name: self.mix.as_deref(),
+                        digest: self.mix_digest.as_deref(),
+                        mean: self.mean_bytes,
+                    },
                     size: self.size_bytes,
                     state: &self.state,
                     drive: &self.drive,

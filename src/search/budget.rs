@@ -15,6 +15,9 @@ impl Budget {
     /// Seconds a cell gets where nothing is asked.
     pub const DEFAULT_CELL_SECONDS: f64 = 2.0;
 
+    /// The same of a cell of a mix, whose samples are of a thousand calls.
+    pub const DEFAULT_MIX_SECONDS: f64 = 3.0;
+
     /// Reads `10s`, `500ms`, `2m`, or a bare number of samples.
     ///
     /// # Errors

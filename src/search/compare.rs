@@ -5,10 +5,10 @@ use std::time::Instant;
 use super::budget::{Budget, Meter};
 use super::context::Context;
 use super::file::Strategy;
-use super::panel::{Entrant, Panel};
+use super::panel::Entrant;
 use super::plan::band;
 use crate::stats::Verdict;
-use crate::subject::{Cell, Subject};
+use crate::subject::{Cell, SizeMix, Subject};
 use crate::trial::{EvaluateError, Evaluator, Failure, Observer, Phase};
 
 /// Layouts of a comparison: ten at least for an interval; at 1600, in l1, half a per cent stands
@@ -20,6 +20,8 @@ const LAYOUTS: (u32, u32) = (10, 1600);
 pub struct Contest {
     /// Where.
     pub cell: Cell,
+    /// The mix of the cell; `None` where it has one size.
+    pub mix: Option<SizeMix>,
     /// Who; the first is the reference.
     pub entrants: Vec<Entrant>,
     /// What it may spend.
@@ -74,7 +76,8 @@ pub fn compare(
         Vec::new(),
         Strategy::default(),
     );
-    let mut panel = Panel::new(contest.cell, contest.entrants.clone(), tick_hz);
+    context.mixes.extend(contest.mix.clone());
+    let mut panel = context.panel(contest.cell, contest.entrants.clone());
     let mut share = context.meter.share(1.0);
     context.fill(&mut panel, Phase::Bench, &mut share, LAYOUTS.0, LAYOUTS.1)?;
     let rng = &mut context.rng;

@@ -9,7 +9,7 @@ use super::file::Strategy;
 use super::panel::{Effort, Entrant, Panel};
 use super::plan::is_cheap;
 use super::screen::LARGE;
-use crate::subject::{Baseline, Cell, Op, Subject};
+use crate::subject::{Baseline, Cell, Op, SizeMix, Subject};
 use crate::trial::{Body, EvaluateError, Evaluator, Member, Observer, Phase, Progress, Role};
 
 /// Evaluator, observer, budget and randomness of a run.
@@ -23,6 +23,8 @@ pub(super) struct Context<'a> {
     pub(super) strategy: Strategy,
     /// Whether the budget was asked for, and so counts for more than completeness.
     pub(super) strict: bool,
+    /// The mixes that cells name.
+    pub(super) mixes: Vec<SizeMix>,
 }
 
 impl<'a> Context<'a> {
@@ -36,7 +38,24 @@ impl<'a> Context<'a> {
         strategy: Strategy,
     ) -> Context<'a> {
         let rng = ChaCha8Rng::seed_from_u64(seed);
-        Context { evaluator, observer, meter, rng, tick_hz, baselines, strategy, strict: false }
+        Context {
+            evaluator,
+            observer,
+            meter,
+            rng,
+            tick_hz,
+            baselines,
+            strategy,
+            strict: false,
+            mixes: Vec::new(),
+        }
+    }
+
+    /// A panel without samples.
+    pub(super) fn panel(&self, cell: Cell, entrants: Vec<Entrant>) -> Panel {
+        let mix = self.mixes.iter().find(|m| Some(m.mix) == cell.mix);
+        let weights = mix.map_or(Vec::new(), |m| m.weights.clone());
+        Panel::new(cell, entrants, self.tick_hz).with_weights(weights)
     }
 
     /// The baselines as entrants of an op.
@@ -72,7 +91,11 @@ impl<'a> Context<'a> {
     ) -> Result<(), EvaluateError> {
         let cheap = is_cheap(&panel.cell);
         let blocks = if cheap { 3 } else { 1 };
-        let pass_ns = if cheap { RACE_PASS_NS } else { DEAR_PASS_NS };
+        let pass_ns = match (cheap, panel.cell.mix) {
+            (true, None) => RACE_PASS_NS,
+            (true, Some(_)) => MIXED_PASS_NS,
+            (false, _) => DEAR_PASS_NS,
+        };
         let mut done = 0;
         // The first request is a pilot that tells the price.
         let mut step = if panel.cell.footprint() > LARGE { 1 } else { least.clamp(1, 4) };
@@ -117,14 +140,19 @@ const LONG_SECONDS: f64 = 3.0;
 /// long against the fences around it.
 pub(super) const RACE_PASS_NS: u32 = 8_000;
 
+/// The same of a mix: the thousands of calls that its few large ones are evened out over.
+const MIXED_PASS_NS: u32 = 40_000;
+
 /// Length of a pass where priming costs more than the pass.
 pub(super) const DEAR_PASS_NS: u32 = 20_000;
 
-/// A baseline as an entrant; `None` where it has no form for the op.
+/// A baseline as an entrant; `None` where it has no form for the op, or must be compiled
+/// first (see [`Compiled`](super::Compiled)).
 pub fn baseline_entrant(baseline: Baseline, op: Op) -> Option<Entrant> {
-    let (body, code_bytes) = match baseline.as_variant(op) {
-        None => (Body::Libc, None),
-        Some(variant) => {
+    let (body, code_bytes) = match (baseline, baseline.as_variant(op)) {
+        (Baseline::Libc, _) => (Body::Libc, None),
+        (_, None) => return None,
+        (_, Some(variant)) => {
             let candidate = Candidate::new(variant).ok()?;
             (candidate.body, Some(candidate.code_bytes))
         }

@@ -3,6 +3,7 @@
 mod budget;
 mod candidate;
 mod compare;
+mod compiled;
 mod context;
 mod decide;
 mod file;
@@ -16,6 +17,7 @@ mod screen;
 pub use budget::Budget;
 pub use candidate::{Candidate, compile_all};
 pub use compare::{Contest, Row, RowTimes, compare};
+pub use compiled::{Compiled, NoCompiler};
 pub use context::{baseline_entrant, candidate_entrant};
 pub use file::{MAX_POINTS, Region, SearchFile, Strategy};
 pub use outcome::{

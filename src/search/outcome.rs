@@ -1,7 +1,7 @@
 //! What a search found.
 
 use crate::stats::Verdict;
-use crate::subject::{Cell, Contract, Op, Variant};
+use crate::subject::{Cell, Contract, Extent, Op, Variant};
 use crate::trial::Failure;
 use crate::units::words;
 
@@ -136,11 +136,11 @@ pub struct Robust {
     pub by_cell: Vec<RegretRow>,
 }
 
-/// What was found for one size.
+/// What was found for one size, or for one mix of sizes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SizeOutcome {
-    /// Bytes.
-    pub size: u64,
+    /// How many bytes calls have.
+    pub extent: Extent,
     /// One outcome a cell.
     pub cells: Vec<CellOutcome>,
     /// States that do not exist for this size here, with the reason.

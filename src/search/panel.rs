@@ -53,6 +53,8 @@ struct Row {
 pub struct Panel {
     /// Where.
     pub cell: Cell,
+    /// Sizes of its mix with their probabilities; empty where it has one size.
+    pub weights: Vec<(u32, f64)>,
     /// Who.
     pub entrants: Vec<Entrant>,
     /// Why an entrant has no times.
@@ -75,6 +77,7 @@ impl Panel {
     pub fn new(cell: Cell, entrants: Vec<Entrant>, tick_hz: f64) -> Panel {
         Panel {
             cell,
+            weights: Vec::new(),
             failures: vec![None; entrants.len()],
             entrants,
             samples: 0,
@@ -85,6 +88,12 @@ impl Panel {
             rows: Vec::new(),
             layouts: 0,
         }
+    }
+
+    /// The same, of a cell whose calls' sizes are drawn from these.
+    #[must_use]
+    pub fn with_weights(self, weights: Vec<(u32, f64)>) -> Panel {
+        Panel { weights, ..self }
     }
 
     /// Measures the entrants that have not failed, and tells the observer.
@@ -106,6 +115,7 @@ impl Panel {
         }
         let request = BlockRequest {
             cell: self.cell,
+            weights: self.weights.clone(),
             members: alive.iter().map(|i| self.entrants[*i].member.clone()).collect(),
             seed,
             layouts: effort.layouts,
@@ -227,7 +237,7 @@ impl Panel {
 
     /// Bytes of the op a core cycle at so many nanoseconds a call.
     pub fn bytes_per_cycle(&self, ns: f64) -> f64 {
-        self.cell.size as f64 / (ns * self.cycles_per_ns())
+        self.cell.extent().mean() / (ns * self.cycles_per_ns())
     }
 
     /// Indices of what others are compared with: the baseline `libc` where it runs, else any

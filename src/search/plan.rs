@@ -2,13 +2,13 @@
 
 use crate::host::Caches;
 use crate::measure::state_exists;
-use crate::subject::{Baseline, Cell, Contract, Drive, Level, Op, State};
+use crate::subject::{Baseline, Cell, Contract, Drive, Extent, Level, Op, SizeMix, State};
 
 use super::budget::Budget;
 
-/// Below this size the time of a call is as much latency as throughput, so both drives are
+/// Below this size (of a mix, its mean) the time of a call is as much latency as throughput, so both drives are
 /// asked by default.
-const CHAINED_BELOW: u64 = 256;
+const CHAINED_BELOW: f64 = 256.0;
 
 /// What a person wants to know.
 #[derive(Clone, Debug)]
@@ -19,11 +19,13 @@ pub struct Question {
     pub contract: Contract,
     /// Sizes, bytes, ascending.
     pub sizes: Vec<u64>,
+    /// Mixes of sizes, each with cells of its own; after the sizes.
+    pub mixes: Vec<SizeMix>,
     /// States; `None`: all that exist for the size.
     pub states: Option<Vec<State>>,
-    /// Drives; `None`: throughput, and chained below 256 bytes.
+    /// Drives; `None`: throughput, and chained below 256 bytes a call in the mean.
     pub drives: Option<Vec<Drive>>,
-    /// Budget of the whole command; `None`: two seconds a cell.
+    /// Budget of the whole command; `None`: two seconds a cell, three where it is of a mix.
     pub budget: Option<Budget>,
     /// Seed of everything drawn.
     pub seed: u64,
@@ -38,13 +40,19 @@ impl Question {
     pub fn weight(&self, cell: &Cell) -> f64 {
         self.weights.iter().find(|(s, _)| *s == cell.state).map_or(1.0, |(_, w)| *w)
     }
+
+    /// Sizes and mixes, in the order they are measured.
+    pub fn extents(&self) -> impl Iterator<Item = Extent> + '_ {
+        let fixed = self.sizes.iter().map(|size| Extent::fixed(*size));
+        fixed.chain(self.mixes.iter().map(SizeMix::extent))
+    }
 }
 
-/// The cells of one size.
+/// The cells of one size, or of one mix of sizes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SizePlan {
-    /// Bytes.
-    pub size: u64,
+    /// How many bytes calls have.
+    pub extent: Extent,
     /// Cells to measure.
     pub cells: Vec<Cell>,
     /// States that do not exist here for the size, each with its reason.
@@ -56,17 +64,16 @@ pub fn plan(question: &Question, caches: &Caches) -> Vec<SizePlan> {
     let every: Vec<State> = Level::ALL.iter().map(|l| State::both(*l)).collect();
     let states = question.states.as_ref().unwrap_or(&every);
     question
-        .sizes
-        .iter()
-        .map(|size| {
-            let mut plan = SizePlan { size: *size, cells: Vec::new(), absent: Vec::new() };
+        .extents()
+        .map(|extent| {
+            let mut plan = SizePlan { extent, cells: Vec::new(), absent: Vec::new() };
             let drives: &[Drive] = match &question.drives {
                 Some(drives) => drives,
-                None if *size < CHAINED_BELOW => Drive::ALL,
+                None if extent.mean() < CHAINED_BELOW => Drive::ALL,
                 None => &[Drive::Throughput],
             };
             for state in states {
-                let cell = |drive| Cell::new(question.op, *size, *state, drive);
+                let cell = |drive| Cell::of(question.op, extent, *state, drive);
                 match state_exists(&cell(Drive::Throughput), caches) {
                     Ok(()) => plan.cells.extend(drives.iter().map(|d| cell(*d))),
                     Err(reason) => plan.absent.push((state.to_string(), reason)),
@@ -77,9 +84,14 @@ pub fn plan(question: &Question, caches: &Caches) -> Vec<SizePlan> {
         .collect()
 }
 
-/// Whether thousands of candidates can be timed in a moment: priming is cheap.
+/// Whether thousands of candidates can be timed in a moment: priming is cheap. A sample of a mix
+/// primes a ring several times, which is not.
 pub fn is_cheap(cell: &Cell) -> bool {
-    matches!(cell.state.level(), Some(Level::L1 | Level::L2))
+    match cell.state.level() {
+        Some(Level::L1) => true,
+        Some(Level::L2) => cell.mix.is_none(),
+        _ => false,
+    }
 }
 
 /// The band within which two times are the same for every purpose.

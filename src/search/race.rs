@@ -96,7 +96,7 @@ fn race(
             .map(|i| candidate_entrant(&candidates[*i], phase == Phase::Race))
             .collect();
         entrants.extend(context.baseline_entrants(cell.op));
-        let mut panel = Panel::new(*cell, entrants, context.tick_hz);
+        let mut panel = context.panel(*cell, entrants);
         let mut share = context.meter.share(parts - done as f64);
         context.fill(&mut panel, phase, &mut share, least, most)?;
         panels.push(panel);

@@ -55,12 +55,17 @@ pub fn search(
 ) -> Result<SearchOutcome, EvaluateError> {
     let Job { question, plans, candidates, strategy, tick_hz, started } = *job;
     let cells: usize = plans.iter().map(|p| p.cells.len()).sum();
-    let default = Budget::Seconds(Budget::DEFAULT_CELL_SECONDS * cells as f64);
+    let mixed = plans.iter().flat_map(|p| &p.cells).filter(|c| c.mix.is_some()).count();
+    let default = Budget::Seconds(
+        Budget::DEFAULT_CELL_SECONDS * (cells - mixed) as f64
+            + Budget::DEFAULT_MIX_SECONDS * mixed as f64,
+    );
     let meter = Meter::new(question.budget.unwrap_or(default), started);
     let baselines = question.baselines.clone();
     let mut context =
         Context::new(evaluator, observer, meter, question.seed, tick_hz, baselines, strategy);
     context.strict = question.budget.is_some();
+    context.mixes = question.mixes.clone();
     let mut outcome = SearchOutcome {
         op: question.op,
         contract: question.contract,
@@ -76,7 +81,7 @@ pub fn search(
             candidates,
             screened: Vec::new(),
             outcome: SizeOutcome {
-                size: plan.size,
+                extent: plan.extent,
                 cells: Vec::new(),
                 absent: plan.absent.clone(),
                 robust: None,
@@ -208,7 +213,7 @@ impl SizeRun<'_> {
             }
             let mut entrants: Vec<_> = field.iter().map(|c| candidate_entrant(c, true)).collect();
             entrants.extend(context.baseline_entrants(cell.op));
-            let mut panel = Panel::new(*cell, entrants, context.tick_hz);
+            let mut panel = context.panel(*cell, entrants);
             let mut share = context.meter.share(parts - done as f64);
             let (least, most) = CONFIRM_LAYOUTS;
             context.fill(&mut panel, Phase::Confirm, &mut share, least, most)?;
@@ -268,7 +273,7 @@ impl SizeRun<'_> {
         self.outcome.cells = cells.iter().map(|c| self.cell_outcome(*c, |_| {})).collect();
         warnings.push(format!(
             "{} {}: no candidate could be timed",
-            self.question.op, self.outcome.size
+            self.question.op, self.outcome.extent
         ));
     }
 
@@ -310,7 +315,7 @@ fn remarks(sizes: &[SizeOutcome], candidates: &[Candidate], warnings: &mut Vec<S
             }
         }
         // Where the main loop hardly runs, what is in it did not make the winner.
-        if u64::from(variant.block()) * 2 > cell.size {
+        if f64::from(variant.block()) * 2.0 > cell.extent().mean() {
             continue;
         }
         for (of_edge, at_edge) in edges.iter_mut().zip(at_edges(variant, candidates)) {

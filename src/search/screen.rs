@@ -9,7 +9,7 @@ use super::budget::Share;
 use super::candidate::{Candidate, axes_apart};
 use super::context::{Context, candidate_entrant};
 use super::outcome::{Excluded, Stop};
-use super::panel::{Effort, Panel};
+use super::panel::Effort;
 use super::plan::is_cheap;
 use crate::space::stratified;
 use crate::subject::{Cell, Level, Variant};
@@ -132,7 +132,9 @@ impl<'s> Screen<'s> {
         }
         // In l1 a sample costs little more than its pass; elsewhere the priming.
         let near = self.cell.state.level() == Some(Level::L1);
-        let blocks = if near { context.strategy.screen_rounds } else { 1 };
+        // One of a mix is of a thousand calls, and is repeated by itself where it was disturbed.
+        let often = near && self.cell.mix.is_none();
+        let blocks = if often { context.strategy.screen_rounds } else { 1 };
         self.round(context, &field, (1, blocks), !all, &mut share)?;
         if !cheap {
             for _ in 0..context.strategy.local_rounds {
@@ -190,7 +192,7 @@ impl<'s> Screen<'s> {
             entrants.extend(entrants.first().cloned());
             let fixed = entrants.len();
             entrants.extend(chunk.iter().map(|i| candidate_entrant(&self.candidates[*i], false)));
-            let mut panel = Panel::new(self.cell, entrants, context.tick_hz);
+            let mut panel = context.panel(self.cell, entrants);
             let effort = Effort { layouts, blocks, pass_ns: PASS_NS, limit_ns: 0 };
             context.measure(&mut panel, phase, effort, share)?;
             let references = panel.references();

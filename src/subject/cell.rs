@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::axes::Op;
-use crate::units::{human_size, words};
+use super::extent::{Extent, Mix};
+use crate::units::words;
 
 words! {
     /// A level of the memory hierarchy.
@@ -103,12 +104,16 @@ impl Placement {
     pub const ALIGNED: Placement = Placement { dst: 0, src: 0, delta: None };
 }
 
-/// One question: op × size × state × drive × placement × pages × consumer.
+/// One question: op × size (or mix of sizes) × state × drive × placement × pages × consumer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Cell {
     /// What is done.
     pub op: Op,
-    /// To how many bytes.
+    /// The mix that the calls' sizes are drawn from, `None` where all have one size. Calls of a
+    /// mix lie as real ones do: 0 to 63 bytes, drawn for each call, are added to both offsets of
+    /// the placement.
+    pub mix: Option<Mix>,
+    /// To how many bytes; of a mix the largest, which its buffers have room for.
     pub size: u64,
     /// Where they are.
     pub state: State,
@@ -127,6 +132,7 @@ impl Cell {
     pub const fn new(op: Op, size: u64, state: State, drive: Drive) -> Cell {
         Cell {
             op,
+            mix: None,
             size,
             state,
             drive,
@@ -136,7 +142,17 @@ impl Cell {
         }
     }
 
-    /// Bytes a call touches: the destination, and the source where there is one.
+    /// A cell of these calls with the defaults.
+    pub const fn of(op: Op, extent: Extent, state: State, drive: Drive) -> Cell {
+        Cell { mix: extent.mix, ..Cell::new(op, extent.size, state, drive) }
+    }
+
+    /// How many bytes its calls have.
+    pub const fn extent(&self) -> Extent {
+        Extent { mix: self.mix, size: self.size }
+    }
+
+    /// Bytes the largest call touches: the destination, and the source where there is one.
     pub const fn footprint(&self) -> u64 {
         if self.op.copies() { self.size * 2 } else { self.size }
     }
@@ -144,7 +160,7 @@ impl Cell {
 
 impl std::fmt::Display for Cell {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} {} {}", self.op, human_size(self.size), self.state)?;
+        write!(f, "{} {} {}", self.op, self.extent(), self.state)?;
         if self.drive != Drive::Throughput {
             write!(f, " {}", self.drive)?;
         }

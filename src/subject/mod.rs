@@ -1,12 +1,15 @@
 //! What can be measured: the axes, a [`Variant`] (one legal or illegal point of them) and
-//! its id, [`Subject`]s in general, and the [`Cell`] a subject is measured in.
+//! its id, [`NamedLoop`]s, [`Subject`]s in general, and the [`Cell`] a subject is measured in.
 //!
 //! Nothing here knows a host: parsing and display of ids mean the same everywhere.
 
 mod axes;
 mod cell;
+mod extent;
 mod id;
+mod mix;
 mod name;
+mod named;
 mod variant;
 
 pub use axes::{
@@ -14,6 +17,9 @@ pub use axes::{
     Order, Prefetch, STREAM_PAGE, Side, Store, Streams, Tail, Touch, UNROLLS,
 };
 pub use cell::{Cell, Consumer, Drive, Level, Pages, Placement, State};
+pub use extent::{Extent, Mix};
 pub use id::IdError;
+pub use mix::{MixError, SizeMix};
 pub use name::{Baseline, Subject};
+pub use named::NamedLoop;
 pub use variant::Variant;

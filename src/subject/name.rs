@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::axes::{Class, Op};
 use super::id::IdError;
+use super::named::NamedLoop;
 use super::variant::Variant;
 use crate::units::{near, words};
 
@@ -14,15 +15,33 @@ words! {
         Libc = "libc",
         /// The bare string instruction, `rep movsb` / `rep stosb`.
         Rep = "rep",
+        /// What the C compiler here makes of a plain loop at `-O2`.
+        CompilerO2 = "compiler-o2",
+        /// The same at `-O3`.
+        CompilerO3 = "compiler-o3",
     }
 }
 
 impl Baseline {
+    /// The baselines that every host has at no cost: what winners are compared with.
+    pub const PRESENT: &'static [Baseline] = &[Baseline::Libc, Baseline::Rep];
+
+    /// The option that it is built with, where a C compiler builds it.
+    pub const fn optimisation(self) -> Option<&'static str> {
+        match self {
+            Baseline::Libc | Baseline::Rep => None,
+            Baseline::CompilerO2 => Some("-O2"),
+            Baseline::CompilerO3 => Some("-O3"),
+        }
+    }
+
     /// The baseline as a variant, where it is one.
     pub const fn as_variant(self, op: Op) -> Option<Variant> {
         match self {
-            Baseline::Libc => None,
-            Baseline::Rep => Some(Variant::new(op, Class::Rep8)),
+            Baseline::Libc | Baseline::CompilerO2 | Baseline::CompilerO3 => None,
+            // String instructions copy and fill; none of them only reads.
+            Baseline::Rep if op.is_tuned() => Some(Variant::new(op, Class::Rep8)),
+            Baseline::Rep => None,
         }
     }
 }
@@ -32,6 +51,8 @@ impl Baseline {
 pub enum Subject {
     /// A generated loop.
     Variant(Variant),
+    /// A loop by its name.
+    Named(NamedLoop),
     /// What the host already has.
     Baseline(Baseline),
     /// A function of a shared object: `path.so:symbol`. A zero is called as
@@ -59,18 +80,33 @@ impl Subject {
         if text.contains('/') {
             return text.parse().map(Subject::Variant);
         }
+        if let Some(named) = NamedLoop::from_word(text) {
+            return Ok(Subject::Named(named));
+        }
         Baseline::from_word(text).map(Subject::Baseline).ok_or_else(|| IdError::Name {
             text: text.into(),
-            near: near(text, Baseline::ALL.iter().map(|b| b.word().to_string())),
+            near: near(text, Subject::names().map(String::from)),
         })
+    }
+
+    /// Every name there is: of baselines, then of loops.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        let baselines = Baseline::ALL.iter().map(|b| b.word());
+        baselines.chain(NamedLoop::all().map(NamedLoop::word))
+    }
+
+    /// The generated loop, by its id or its name; `None` for code of others.
+    pub fn variant(&self) -> Option<Variant> {
+        match self {
+            Subject::Variant(variant) => Some(*variant),
+            Subject::Named(named) => Some(named.variant()),
+            Subject::Baseline(_) | Subject::Foreign { .. } => None,
+        }
     }
 
     /// The op a subject is bound to; `None` where it serves several.
     pub fn op(&self) -> Option<Op> {
-        match self {
-            Subject::Variant(v) => Some(v.op),
-            _ => None,
-        }
+        self.variant().map(|v| v.op)
     }
 }
 
@@ -78,6 +114,7 @@ impl std::fmt::Display for Subject {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Subject::Variant(v) => f.pad(&v.to_string()),
+            Subject::Named(n) => f.pad(n.word()),
             Subject::Baseline(b) => f.pad(b.word()),
             Subject::Foreign { path, symbol } => f.pad(&format!("{path}:{symbol}")),
         }

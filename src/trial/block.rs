@@ -52,6 +52,9 @@ pub enum MemberOrder {
 pub struct BlockRequest {
     /// The question.
     pub cell: Cell,
+    /// Sizes of the cell's mix, bytes, ascending, each with its probability: what the calls are
+    /// drawn from. Empty for a fixed size.
+    pub weights: Vec<(u32, f64)>,
     /// Who is measured.
     pub members: Vec<Member>,
     /// Seed of everything the worker draws: orders, slots, distances, ring order.

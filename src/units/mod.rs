@@ -9,7 +9,7 @@ mod words;
 
 pub use near::{did_you_mean, near, offer};
 pub use regular::{read_regular, regular};
-pub use size::{MAX_SIZE, SizeError, human_size, parse_size, parse_sizes};
+pub use size::{MAX_MIX_SIZE, MAX_SIZE, SizeError, human_size, parse_size, parse_sizes};
 pub use time::{Picos, human_ns, parse_seconds};
 pub use words::Words;
 pub(crate) use words::words;

@@ -4,6 +4,11 @@
 /// memory of an ordinary machine.
 pub const MAX_SIZE: u64 = 1 << 30;
 
+/// The largest size of a call within a mix of sizes, bytes. A sample of a mix makes many calls,
+/// and its driver keeps a size in 25 bits so that the list of calls leaves the first cache to
+/// the data.
+pub const MAX_MIX_SIZE: u64 = 16 << 20;
+
 /// Why a text is no size.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what the fields are")]

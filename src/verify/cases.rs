@@ -158,6 +158,18 @@ fn few_places<E>(
     each(Case { n, dst: Place::End, src: Place::End })
 }
 
+/// Gives each of these sizes at two places, as far as it is among the swept ones.
+pub(super) fn each_size<E>(
+    sizes: &[u64],
+    each: &mut impl FnMut(Case) -> Result<(), E>,
+) -> Result<(), E> {
+    let swept = sizes.iter().filter_map(|&n| usize::try_from(n).ok());
+    for (turn, n) in swept.filter(|&n| n <= LARGEST_SWEPT).enumerate() {
+        few_places(n, turn, each)?;
+    }
+    Ok(())
+}
+
 fn quick<E>(
     size: u64,
     boundaries: &[usize],

@@ -10,7 +10,7 @@ use super::memory::Memory;
 use super::protocol::{self, FrameError, Hello, LINE_LOST, Reply, Request, VERSION};
 use crate::host::{self, Host, HostError, Household, Surroundings};
 use crate::jit;
-use crate::measure::{Contender, Instruments, Levels, MeasureError, Rig, run_blocks};
+use crate::measure::{Contender, Instruments, Levels, MeasureError, Rig, Sequence, run_blocks};
 use crate::mem::{Activity, MemError, SharedPage};
 use crate::subject::{Cell, Op};
 use crate::trial::{BlockRequest, BlockResult, Body, Check, Failure, FailureKind};
@@ -163,11 +163,21 @@ impl Child {
         for (i, member) in request.members.iter().enumerate() {
             self.learn(i, op, &member.body, request.check);
         }
+        if request.cell.mix.is_some() {
+            let sizes = Sequence::draw(request.seed, &request.weights).sizes();
+            for (i, member) in request.members.iter().enumerate() {
+                self.announce(i, Activity::Verifying);
+                self.memory.learn_sizes(op, &member.body, &sizes, &self.shared);
+                if matches!(member.body, Body::Foreign { .. }) {
+                    self.tidy();
+                }
+            }
+        }
         self.announce(0, Activity::Idle);
         let mut contenders = Vec::new();
         let mut failures = Vec::new();
         for (i, member) in request.members.iter().enumerate() {
-            if let Some(failure) = for_another_size(&member.body, request.cell.size) {
+            if let Some(failure) = for_another_size(&member.body, &request.cell) {
                 failures.push((i as u32, failure));
                 continue;
             }
@@ -212,10 +222,11 @@ impl Child {
     }
 }
 
-/// Why a function for one size cannot be timed at another.
-fn for_another_size(body: &Body, size: u64) -> Option<Failure> {
+/// Why a function for one size cannot be timed at another, or at a mix of sizes.
+fn for_another_size(body: &Body, cell: &Cell) -> Option<Failure> {
     let Body::Machine(machine) = body else { return None };
-    let only = machine.fixed.filter(|only| *only != size)?;
+    let fits = |only: &u64| cell.mix.is_none() && *only == cell.size;
+    let only = machine.fixed.filter(|only| !fits(only))?;
     let why = format!("it is for {only} bytes and no other size");
-    Some(Failure { kind: FailureKind::Unsupported(why), case: format!("n={size}") })
+    Some(Failure { kind: FailureKind::Unsupported(why), case: format!("n={}", cell.extent()) })
 }

@@ -15,6 +15,8 @@ struct Known {
     outcome: Result<Verified, Failure>,
     full: bool,
     sizes: BTreeSet<u64>,
+    /// Sizes of mixes that were tried.
+    mixed: BTreeSet<u64>,
 }
 
 impl Known {
@@ -65,6 +67,7 @@ impl Memory {
             outcome: outcome.clone(),
             full: false,
             sizes: BTreeSet::new(),
+            mixed: BTreeSet::new(),
         });
         match check {
             Check::Full => known.full = true,
@@ -73,6 +76,33 @@ impl Memory {
             }
         }
         known.outcome = outcome;
+    }
+
+    /// Tries a body that has been learned at more sizes, each once: those of a mix. What is
+    /// wrong at one of them is wrong from then on.
+    ///
+    /// Generated code is not tried again. It says at which sizes its path changes; the check has
+    /// been on both sides of each and at sums of blocks and rests, and between two of them a size
+    /// more is a byte more in the rest or a round more of the loop. The largest size, whose
+    /// buffers are the ones in use, is the check's own. Code of others says nothing, so each size
+    /// it will be called for is tried.
+    pub(super) fn learn_sizes(&mut self, op: Op, body: &Body, sizes: &[u64], shared: &SharedPage) {
+        if matches!(body, Body::Machine(_)) {
+            return;
+        }
+        let Some(known) = self.known.get_mut(&(op, body.clone())) else { return };
+        let Ok(verified) = &known.outcome else { return };
+        let new: Vec<u64> = sizes.iter().copied().filter(|n| !known.mixed.contains(n)).collect();
+        if new.is_empty() {
+            return;
+        }
+        match self.verifier.verify_sizes(verified, &new, shared) {
+            Ok(verified) => {
+                known.outcome = Ok(verified);
+                known.mixed.extend(new);
+            }
+            Err(failure) => known.outcome = Err(failure),
+        }
     }
 
     /// What was found of a body that has been learned.

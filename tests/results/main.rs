@@ -6,14 +6,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use looptune::results::{
-    Folder, Journal, RecordedTrial, ResultsError, Wanted, hosts, read_decisions, read_trials,
+    Folder, Journal, RecordedTrial, ResultsError, Wanted, WantedCalls, hosts, read_decisions,
+    read_trials,
 };
 use looptune::search::{
     BaselineOutcome, BaselineTimes, CellOutcome, Excluded, RegretRow, Robust, SearchOutcome,
     SizeOutcome, Standing, Stop, Timed,
 };
 use looptune::stats::Verdict;
-use looptune::subject::{Baseline, Cell, Contract, Drive, Level, Op, State, Subject, Variant};
+use looptune::subject::{
+    Baseline, Cell, Contract, Drive, Extent, Level, Mix, Op, State, Subject, Variant,
+};
 use looptune::trial::{
     Clock, Disturbance, Failure, FailureKind, Misbehaviour, Observer, Phase, Role, Sample, Summary,
     Trial,
@@ -43,6 +46,16 @@ fn tell(
     subject: &str,
     ns: Result<f64, Failure>,
 ) {
+    tell_in(journal, phase, cell(level), subject, ns);
+}
+
+fn tell_in(
+    journal: &mut Journal,
+    phase: Phase,
+    cell: Cell,
+    subject: &str,
+    ns: Result<f64, Failure>,
+) {
     let subject = Subject::parse(subject).unwrap();
     let sample = Sample {
         member: 0,
@@ -55,7 +68,7 @@ fn tell(
     journal.trial(&Trial {
         phase,
         role: if matches!(subject, Subject::Variant(_)) { Role::Candidate } else { Role::Baseline },
-        cell: cell(level),
+        cell,
         subject: &subject,
         code_bytes: Some(113),
         fully_verified: phase == Phase::Race,
@@ -139,7 +152,7 @@ fn outcome() -> SearchOutcome {
         seed: 7,
         seconds: 4.75,
         sizes: vec![SizeOutcome {
-            size: 4096,
+            extent: Extent::fixed(4096),
             cells: vec![found_in(Level::L1), found_in(Level::Dram)],
             absent: vec![("llc".into(), "told as 0 bytes, \"absurd\"".into())],
             robust: Some(robust("zero/ymm/u8", 0.03125)),
@@ -149,6 +162,19 @@ fn outcome() -> SearchOutcome {
         }],
         warnings: vec!["the clock moved, by 8 %".into()],
     }
+}
+
+/// The same of a mix of sizes.
+fn mixed(name: &str, digest: u64) -> SizeOutcome {
+    let mix = Mix::new(name, digest, 46.123).unwrap();
+    let mut size = outcome().sizes.remove(0);
+    size.extent = Extent { mix: Some(mix), size: 4096 };
+    size.cells.iter_mut().for_each(|c| c.cell.mix = Some(mix));
+    let choices = [&mut size.robust, &mut size.best_plain, &mut size.best_nt];
+    for robust in choices.into_iter().chain([&mut size.best_kernel]) {
+        robust.iter_mut().flat_map(|r| &mut r.by_cell).for_each(|row| row.cell.mix = Some(mix));
+    }
+    size
 }
 
 fn trials_file(results: &Path) -> PathBuf {
@@ -205,6 +231,61 @@ fn what_is_written_is_read() {
 }
 
 #[test]
+fn mixes_come_back_beside_the_size_of_their_largest_call() {
+    let room = tempfile::tempdir().unwrap();
+    let mut found = outcome();
+    found.sizes.extend([mixed("a, \"b\"", 1), mixed("a, \"b\"", 2)]);
+    let mut journal = journal(room.path());
+    tell_in(&mut journal, Phase::Confirm, found.sizes[1].cells[0].cell, "zero/ymm/u4", Ok(9.5));
+    journal.finish_search(&found).unwrap();
+    let trials = read_trials(&trials_file(room.path())).unwrap();
+    assert_eq!((trials.rows[0].cell, trials.warnings.len()), (found.sizes[1].cells[0].cell, 0));
+    let decisions = read_decisions(&decisions_file(room.path())).unwrap();
+    assert_eq!(decisions.warnings, [""; 0]);
+    assert_eq!(decisions.rows[0].outcome.as_ref(), Some(&found));
+    let folder = Folder::of_host(room.path(), KEY).unwrap();
+    let mut wanted = Wanted {
+        op: Op::Zero,
+        calls: WantedCalls::Mix("a, \"b\"".into()),
+        state: None,
+        drive: Drive::Throughput,
+        contract: Contract::User,
+        fixed: false,
+    };
+    let choice = folder.choose(&wanted, None).unwrap();
+    assert_eq!(choice.figures[0].cell.mix, found.sizes[1].extent.mix);
+    wanted.calls = WantedCalls::Mix("web".into());
+    let message = folder.choose(&wanted, None).unwrap_err().to_string();
+    assert!(message.contains("zero of the mix web") && message.contains("--mix"), "{message}");
+    // A row that lacks half of a mix is told, not guessed.
+    let text = fs::read_to_string(trials_file(room.path())).unwrap();
+    fs::write(trials_file(room.path()), text.replace("0000000000000001", "x1")).unwrap();
+    let broken = read_trials(&trials_file(room.path())).unwrap();
+    assert!(broken.rows.is_empty() && broken.warnings[0].contains("`x1` is no mix_digest"));
+}
+
+#[test]
+fn files_from_before_there_were_mixes_are_read() {
+    let room = tempfile::tempdir().unwrap();
+    finished(room.path());
+    let before = read_decisions(&decisions_file(room.path())).unwrap();
+    for file in [trials_file(room.path()), decisions_file(room.path())] {
+        let text = fs::read_to_string(&file).unwrap();
+        let header = text.lines().next().unwrap();
+        assert!(header.ends_with(",mix,mix_digest,mean_bytes"), "{header}");
+        let old = text.lines().map(|line| line.rsplitn(4, ',').last().unwrap().to_string() + "\n");
+        fs::write(&file, old.collect::<String>()).unwrap();
+    }
+    let trials = read_trials(&trials_file(room.path())).unwrap();
+    assert_eq!((trials.rows.len(), trials.warnings), (3, vec![]));
+    assert_eq!(trials.rows[0].cell, cell(Level::L1));
+    assert_eq!(read_decisions(&decisions_file(room.path())).unwrap(), before);
+    // A new run adds its columns below, and both are read.
+    finished(room.path());
+    assert_eq!(read_trials(&trials_file(room.path())).unwrap().rows.len(), 6);
+}
+
+#[test]
 fn a_killed_run_is_recognised_and_answers_provisionally() {
     let room = tempfile::tempdir().unwrap();
     let mut killed = journal(room.path());
@@ -219,7 +300,7 @@ fn a_killed_run_is_recognised_and_answers_provisionally() {
     assert_eq!(folder.decisions().unwrap().rows, []);
     let mut wanted = Wanted {
         op: Op::Zero,
-        size: 4096,
+        calls: WantedCalls::Size(4096),
         state: None,
         drive: Drive::Throughput,
         contract: Contract::User,
@@ -250,7 +331,7 @@ fn what_is_not_recorded_is_told_with_the_command_that_would() {
     let state = Some(State::both(Level::L2));
     let wanted = Wanted {
         op: Op::Copy,
-        size: 1 << 20,
+        calls: WantedCalls::Size(1 << 20),
         state,
         drive: Drive::Throughput,
         contract: Contract::User,
@@ -334,6 +415,25 @@ fn ten_thousand_trials_are_kept_quickly() {
 }
 
 #[test]
+fn names_of_loops_and_compilers_are_kept_as_names() {
+    let room = tempfile::tempdir().unwrap();
+    let mut journal = journal(room.path());
+    for name in ["sse2_pagezero", "compiler-o3"] {
+        tell(&mut journal, Phase::Bench, Level::L1, name, Ok(42.0));
+    }
+    journal.finish().unwrap();
+    let text = fs::read_to_string(trials_file(room.path())).unwrap();
+    assert!(text.contains(",sse2_pagezero,") && text.contains(",compiler-o3,"), "{text}");
+    let read = read_trials(&trials_file(room.path())).unwrap();
+    assert!(read.warnings.is_empty());
+    let subjects: Vec<String> = read.rows.iter().map(|t| t.subject.to_string()).collect();
+    assert_eq!(subjects, ["sse2_pagezero", "compiler-o3"]);
+    let folder = Folder::of_host(room.path(), KEY).unwrap();
+    let page = looptune::report::plain(&folder).unwrap();
+    assert!(page.contains("2 trials are recorded, 2 of them with times"), "{page}");
+}
+
+#[test]
 fn a_newer_run_of_fewer_states_hides_no_fuller_one() {
     let room = tempfile::tempdir().unwrap();
     let full = finished(room.path());
@@ -344,7 +444,7 @@ fn a_newer_run_of_fewer_states_hides_no_fuller_one() {
     let folder = Folder::of_host(room.path(), KEY).unwrap();
     let all = Wanted {
         op: Op::Zero,
-        size: 4096,
+        calls: WantedCalls::Size(4096),
         state: None,
         drive: Drive::Throughput,
         contract: Contract::User,

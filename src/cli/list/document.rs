@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::axes::axis_rows;
 use super::page::baseline_meaning;
-use super::{Counted, Listed};
+use super::{Counted, Listed, named};
 use crate::host::{Feature, FeatureSet, Host};
 use crate::space::Space;
 use crate::subject::{Baseline, Op};
@@ -38,6 +38,7 @@ pub(super) fn document(host: &Host, listed: &[Listed], whole: bool) -> Value {
         document.insert("families".into(), json!(families));
         document.insert("axes".into(), json!(axes));
         document.insert("baselines".into(), json!(baselines));
+        document.insert("named_loops".into(), named::document());
     }
     let files: Vec<Value> = listed.iter().map(search_file).collect();
     document.insert("search_files".into(), json!(files));

@@ -6,7 +6,7 @@ use comfy_table::{
 };
 
 use super::axes::axes;
-use super::{Counted, Listed};
+use super::{Counted, Listed, named};
 use crate::host::{Feature, FeatureSet};
 use crate::space::RULES;
 use crate::subject::{Baseline, Class, Encoding, Op};
@@ -26,6 +26,7 @@ pub(super) fn page(host: FeatureSet, listed: &[Listed], whole: bool) -> String {
         sections.push(families());
         sections.push(axes(host));
         sections.push(baselines());
+        sections.push(named::page());
     }
     sections.push(files(listed));
     if !whole {
@@ -82,6 +83,10 @@ pub(super) fn baseline_meaning(baseline: Baseline) -> String {
                 .collect();
             format!("the bare string instruction: {}", ids.join(" or "))
         }
+        Baseline::CompilerO2 | Baseline::CompilerO3 => format!(
+            "a plain loop in C, built here with cc {}; for every op",
+            baseline.optimisation().unwrap_or_default()
+        ),
     }
 }
 
@@ -90,7 +95,8 @@ fn baselines() -> String {
     for baseline in Baseline::ALL {
         table.add_row([baseline.word().to_string(), baseline_meaning(*baseline)]);
     }
-    widths(&mut table, &[10]);
+    let name = column(Baseline::ALL.iter().map(|b| b.word()), "baseline");
+    widths(&mut table, &[name]);
     table.trim_fmt()
 }
 

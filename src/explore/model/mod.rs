@@ -285,8 +285,8 @@ impl Model {
         let cell = self.cell();
         let cursor = self.place().runnable();
         let mut baselines: Vec<Baseline> = match self.curve {
-            Some(CurveOf::Size) => Baseline::ALL.to_vec(),
-            _ => vec![Baseline::ALL[0], self.baseline],
+            Some(CurveOf::Size) => Baseline::PRESENT.to_vec(),
+            _ => vec![Baseline::Libc, self.baseline],
         };
         baselines.dedup();
         let points = self.points();

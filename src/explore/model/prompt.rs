@@ -7,7 +7,7 @@ use crate::explore::event::{Effect, ExportJob, Key};
 use crate::explore::grid::Place;
 use crate::explore::screen::{Overlay, Prompt, StatusKind};
 use crate::space::explain;
-use crate::subject::{Baseline, IdError, Subject, Variant};
+use crate::subject::{Baseline, IdError, NamedLoop, Subject, Variant};
 use crate::units::near;
 
 /// Characters that a prompt takes from pastes: more than any id or path.
@@ -183,6 +183,7 @@ impl Model {
         let op = self.question.op;
         let variant = match Subject::parse(text).map_err(|e| e.to_string())? {
             Subject::Variant(variant) => variant,
+            Subject::Named(named) => named.variant(),
             Subject::Baseline(baseline) => baseline.as_variant(op).ok_or_else(|| {
                 format!("the code of {baseline} is not ours to show; b compares with it")
             })?,
@@ -206,7 +207,8 @@ impl Model {
         let text = prompt.typed.as_deref().unwrap_or(&prompt.text);
         let mut known: Vec<String> = self.by_speed().iter().map(ToString::to_string).collect();
         known.extend(self.grid.places.iter().filter_map(Place::legal).map(|v| v.to_string()));
-        known.extend(Baseline::ALL.iter().map(|b| b.word().to_string()));
+        known.extend(Baseline::PRESENT.iter().map(|b| b.word().to_string()));
+        known.extend(NamedLoop::all().map(|named| named.word().to_string()));
         let mut offered: Vec<String> = Vec::new();
         let mut offer = |word: String| {
             if !offered.contains(&word) && word != prompt.text || prompt.typed.is_some() {

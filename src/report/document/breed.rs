@@ -4,8 +4,8 @@ use super::super::gather::HostResults;
 use super::super::text::{NONE, ns_ci, percent, rate, state};
 use super::{Block, Column, Entry, Section, Table};
 use crate::search::{CellOutcome, Robust, SizeOutcome, Timed};
-use crate::subject::{Cell, Op};
-use crate::units::{human_ns, human_size};
+use crate::subject::{Cell, Extent, Op};
+use crate::units::human_ns;
 
 /// Marks the best of a row.
 pub(in crate::report) const STAR: &str = "★";
@@ -108,7 +108,7 @@ fn winners(hosts: &[HostResults], op: Op) -> Option<Block> {
         table.columns.extend([id.as_str(), "#time", "#B/cycle"].map(Column::new));
     }
     for (cell, places) in places(hosts, op) {
-        let mut row = vec![Entry::text(human_size(cell.size)), Entry::text(state(&cell))];
+        let mut row = vec![Entry::text(cell.extent().to_string()), Entry::text(state(&cell))];
         for place in &places {
             match place {
                 None => row.extend([NONE, NONE, NONE].map(Entry::text)),
@@ -141,12 +141,13 @@ fn starred(text: String, best: bool) -> Entry {
 type Choice<'a> = Option<(&'a Robust, bool)>;
 
 /// Every size of an op, with the loop for all states of each host.
-pub(in crate::report) fn choices(hosts: &[HostResults], op: Op) -> Vec<(u64, Vec<Choice<'_>>)> {
-    let mut sizes: Vec<u64> = hosts.iter().flat_map(|h| sizes_of(h, op)).map(|s| s.size).collect();
+pub(in crate::report) fn choices(hosts: &[HostResults], op: Op) -> Vec<(Extent, Vec<Choice<'_>>)> {
+    let mut sizes: Vec<Extent> =
+        hosts.iter().flat_map(|h| sizes_of(h, op)).map(|s| s.extent).collect();
     sizes.sort_unstable();
     sizes.dedup();
-    let of_size = |size: u64| {
-        let of = |host| sizes_of(host, op).iter().find(|s| s.size == size)?.robust.as_ref();
+    let of_size = |size: Extent| {
+        let of = |host| sizes_of(host, op).iter().find(|s| s.extent == size)?.robust.as_ref();
         let found: Vec<Option<&Robust>> = hosts.iter().map(of).collect();
         let least = |r: &Robust| (-r.max_regret, -r.max_regret, -r.max_regret);
         let best = best(&found.iter().map(|f| f.map(least)).collect::<Vec<_>>());
@@ -166,7 +167,7 @@ fn robust(hosts: &[HostResults], op: Op) -> Option<Block> {
         table.columns.extend([id.as_str(), "#worst regret"].map(Column::new));
     }
     for (size, choices) in choices(hosts, op) {
-        let mut row = vec![Entry::text(human_size(size))];
+        let mut row = vec![Entry::text(size.to_string())];
         for choice in choices {
             match choice {
                 None => row.extend([NONE, NONE].map(Entry::text)),

@@ -5,7 +5,7 @@ use super::{Block, Document, Section, breed, figures, host, tables};
 use crate::encode::compile;
 use crate::print::listing;
 use crate::search::SizeOutcome;
-use crate::subject::{Cell, Variant};
+use crate::subject::{Cell, Extent, Variant};
 use crate::units::human_size;
 
 /// Sizes whose details are open from the beginning.
@@ -73,6 +73,8 @@ fn of_op(found: &HostResults, op: &OpResults, host: &str, on: &str) -> Section {
         let text = format!("Limit: {:.0} bytes a cycle; {}.", limit.bytes_per_cycle, limit.why);
         blocks.push(Block::Text { text });
     }
+    let notes = super::super::text::mix_notes(sizes.iter().map(|s| s.extent));
+    blocks.extend(notes.into_iter().map(|text| Block::Text { text }));
     let warnings = op.outcome().warnings.iter();
     blocks.extend(warnings.map(|text| Block::Warning { text: text.clone() }));
     blocks.extend(figures::overview(found, op, limit.as_ref(), on));
@@ -100,24 +102,39 @@ fn of_op(found: &HostResults, op: &OpResults, host: &str, on: &str) -> Section {
 }
 
 fn sizes_word(op: &OpResults) -> String {
-    let mut sizes: Vec<u64> = op.outcome().sizes.iter().map(|s| s.size).collect();
-    if sizes.is_empty() {
-        sizes = op.details.iter().map(|d| d.cell.size).collect();
-        sizes.dedup();
+    let mut extents: Vec<Extent> = op.outcome().sizes.iter().map(|s| s.extent).collect();
+    if extents.is_empty() {
+        extents = op.details.iter().map(|d| d.cell.extent()).collect();
+        extents.dedup();
     }
-    match sizes.as_slice() {
-        [] => "no size".into(),
-        [one] => format!("{} bytes", human_size(*one)),
-        [first, .., last] => {
-            format!("{} sizes, {} to {} bytes", sizes.len(), human_size(*first), human_size(*last))
-        }
+    let sizes: Vec<u64> = extents.iter().filter(|e| e.mix.is_none()).map(|e| e.size).collect();
+    let fixed = match sizes.as_slice() {
+        [] => None,
+        [one] => Some(format!("{} bytes", human_size(*one))),
+        [first, .., last] => Some(format!(
+            "{} sizes, {} to {} bytes",
+            sizes.len(),
+            human_size(*first),
+            human_size(*last)
+        )),
+    };
+    let mixes: Vec<&Extent> = extents.iter().filter(|e| e.mix.is_some()).collect();
+    let mixed = match mixes.as_slice() {
+        [] => None,
+        [one] => Some(one.phrase()),
+        many => Some(format!("{} mixes of sizes", many.len())),
+    };
+    match (fixed, mixed) {
+        (None, None) => "no size".into(),
+        (Some(fixed), Some(mixed)) => format!("{fixed}; {mixed}"),
+        (fixed, mixed) => fixed.or(mixed).unwrap_or_default(),
     }
 }
 
-/// Every size that something is known of, ascending.
-fn details_by_size(op: &OpResults) -> Vec<u64> {
-    let mut sizes: Vec<u64> = op.details.iter().map(|d| d.cell.size).collect();
-    sizes.extend(op.outcome().sizes.iter().map(|s| s.size));
+/// Every size that something is known of, ascending; then the mixes.
+fn details_by_size(op: &OpResults) -> Vec<Extent> {
+    let mut sizes: Vec<Extent> = op.details.iter().map(|d| d.cell.extent()).collect();
+    sizes.extend(op.outcome().sizes.iter().map(|s| s.extent));
     sizes.sort_unstable();
     sizes.dedup();
     sizes
@@ -125,13 +142,13 @@ fn details_by_size(op: &OpResults) -> Vec<u64> {
 
 fn of_size(
     op: &OpResults,
-    size: u64,
+    size: Extent,
     op_id: &str,
     (limit, on): (Option<f64>, &str),
     open: bool,
 ) -> Option<Section> {
-    let outcome: Option<&SizeOutcome> = op.outcome().sizes.iter().find(|s| s.size == size);
-    let details: Vec<&Details> = op.details.iter().filter(|d| d.cell.size == size).collect();
+    let outcome: Option<&SizeOutcome> = op.outcome().sizes.iter().find(|s| s.extent == size);
+    let details: Vec<&Details> = op.details.iter().filter(|d| d.cell.extent() == size).collect();
     let mut blocks = Vec::new();
     blocks.extend(outcome.and_then(tables::regrets));
     blocks.extend(figures::of_size(op.outcome(), &details, limit, on));
@@ -139,9 +156,12 @@ fn of_size(
         return None;
     }
     Some(Section {
-        id: format!("{op_id}-{size}"),
-        title: format!("{} of {} bytes in detail", op.op, human_size(size)),
-        short: human_size(size),
+        id: match size.mix {
+            None => format!("{op_id}-{}", size.size),
+            Some(mix) => format!("{op_id}-mix{:016x}", mix.digest()),
+        },
+        title: format!("{} of {} in detail", op.op, size.phrase()),
+        short: size.to_string(),
         level: 4,
         folds: Some(open),
         blocks,
@@ -159,7 +179,7 @@ fn listings(op: &OpResults, op_id: &str) -> Option<Section> {
         None => loops.push((variant, vec![what])),
     };
     for size in sizes {
-        let bytes = human_size(size.size);
+        let bytes = size.extent;
         if let Some(robust) = &size.robust {
             add(robust.variant, format!("robust at {bytes}"));
         }

@@ -8,9 +8,8 @@ use super::super::gather::{Details, HostResults, Map, OpResults};
 use super::super::text::state;
 use super::tables::baseline_names;
 use super::{Block, Figure, captions};
-use crate::search::{CellOutcome, SearchOutcome};
-use crate::subject::{Cell, Drive, Placement, State};
-use crate::units::human_size;
+use crate::search::{CellOutcome, SearchOutcome, SizeOutcome};
+use crate::subject::{Cell, Drive, Op, Placement, State};
 
 /// The first series of every chart.
 pub(super) const WINNER: &str = "winner";
@@ -30,23 +29,28 @@ pub(super) fn overview(
 ) -> Option<Block> {
     let outcome = op.outcome();
     let limit = limit.map(|l| l.bytes_per_cycle);
-    let figures = match outcome.sizes.len() {
-        0 => Vec::new(),
-        1 => by_state(outcome, limit, host).into_iter().collect(),
-        _ => by_size(found, outcome, limit, host),
+    let (mixed, fixed): (Vec<&SizeOutcome>, Vec<&SizeOutcome>) =
+        outcome.sizes.iter().partition(|s| s.extent.mix.is_some());
+    let mut figures = match fixed.as_slice() {
+        [] => Vec::new(),
+        [one] => by_state(outcome, one, limit, host).into_iter().collect(),
+        several => by_size(found, outcome.op, several, limit, host),
     };
+    // A mix is no point on an axis of sizes.
+    figures.extend(mixed.into_iter().filter_map(|mix| by_state(outcome, mix, limit, host)));
     (!figures.is_empty()).then_some(Block::Figures { figures })
 }
 
 /// Bytes a cycle of a winner or a baseline with its interval, by name.
 fn speed(cell: &CellOutcome, name: &str) -> Option<SizePoint> {
     let size = cell.cell.size;
+    let bytes = cell.cell.extent().mean();
     let (figure, ci) = if name == WINNER {
         let w = cell.winner.as_ref()?;
         (w.bytes_per_cycle, (w.bytes_per_cycle * w.ns / w.ci.1, w.bytes_per_cycle * w.ns / w.ci.0))
     } else {
         let t = cell.baselines.iter().find(|b| b.name == name)?.result.as_ref().ok()?;
-        let of = |ns: f64| size as f64 / (ns * cell.cycles_per_ns);
+        let of = |ns: f64| bytes / (ns * cell.cycles_per_ns);
         (of(t.ns), (of(t.ci.1), of(t.ci.0)))
     };
     let sensible = [figure, ci.0, ci.1].iter().all(|v| v.is_finite() && *v > 0.0);
@@ -57,8 +61,12 @@ fn names_of<'a>(cells: impl Iterator<Item = &'a CellOutcome>) -> Vec<String> {
     std::iter::once(WINNER.to_string()).chain(baseline_names(cells)).collect()
 }
 
-fn by_state(outcome: &SearchOutcome, limit: Option<f64>, host: &str) -> Option<Figure> {
-    let size = outcome.sizes.first()?;
+fn by_state(
+    outcome: &SearchOutcome,
+    size: &SizeOutcome,
+    limit: Option<f64>,
+    host: &str,
+) -> Option<Figure> {
     let names = names_of(size.cells.iter());
     let mut lines = Vec::new();
     for cell in &size.cells {
@@ -73,7 +81,7 @@ fn by_state(outcome: &SearchOutcome, limit: Option<f64>, host: &str) -> Option<F
         return None;
     }
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let title = format!("{} of {} bytes by state{host}", outcome.op, human_size(size.size));
+    let title = format!("{} of {} by state{host}", outcome.op, size.extent.phrase());
     Some(Figure {
         svg: bars(&title, &names, &lines, "bytes a cycle", limit),
         caption: captions::by_state(size),
@@ -84,16 +92,17 @@ fn by_state(outcome: &SearchOutcome, limit: Option<f64>, host: &str) -> Option<F
 
 fn by_size(
     found: &HostResults,
-    outcome: &SearchOutcome,
+    op: Op,
+    sizes: &[&SizeOutcome],
     limit: Option<f64>,
     host: &str,
 ) -> Vec<Figure> {
-    let cells = || outcome.sizes.iter().flat_map(|s| &s.cells);
+    let cells = || sizes.iter().flat_map(|s| &s.cells);
     let mut kinds: Vec<(Drive, State)> = cells().map(|c| (c.cell.drive, c.cell.state)).collect();
     kinds.sort();
     kinds.dedup();
     // Two points are a curve where there are no more; else they say little for their room.
-    let enough = outcome.sizes.len().min(LEAST_SIZES);
+    let enough = sizes.len().min(LEAST_SIZES);
     let mut figures = Vec::new();
     for (drive, of_state) in kinds {
         let own: Vec<&CellOutcome> =
@@ -107,7 +116,7 @@ fn by_size(
         if series.is_empty() {
             continue;
         }
-        let title = format!("{} in {} by size{host}", outcome.op, state(&first.cell));
+        let title = format!("{op} in {} by size{host}", state(&first.cell));
         let caches = caches(found, &first.cell);
         let data = SizeCurves { title: title.clone(), series, limit, caches };
         let caption = captions::by_size(&own, limit);
@@ -155,7 +164,7 @@ pub(super) fn of_size(
     for of_cell in details {
         let cell = &of_cell.cell;
         let placed = placement(cell);
-        let place = format!("{} {} in {}{placed}", cell.op, human_size(cell.size), state(cell));
+        let place = format!("{} {} in {}{placed}", cell.op, cell.extent(), state(cell));
         for map in &of_cell.maps {
             let axes = |map: &Map| format!("{} × {}", map.y.key, map.x.key);
             let same = of_cell.maps.iter().filter(|other| axes(other) == axes(map)).count();

@@ -8,7 +8,7 @@ use super::super::text::{NONE, ns_ci, percent, rate, ratio_ci, state};
 use super::{Block, Column, Entry, Table};
 use crate::search::{CellOutcome, SearchOutcome, SizeOutcome};
 use crate::stats::Verdict;
-use crate::units::{human_ns, human_size};
+use crate::units::human_ns;
 
 /// Rows of a regret matrix; those behind are beaten by all before.
 const LOOPS: usize = 16;
@@ -29,7 +29,8 @@ pub(super) fn winners(found: &SearchOutcome, limit: Option<&Limit>) -> Option<Bl
     columns.extend(["#code", "#ties"]);
     let mut table = Table::new("The fastest loop of each size and state", &columns);
     for cell in cells(found) {
-        let mut row = vec![Entry::text(human_size(cell.cell.size)), Entry::text(state(&cell.cell))];
+        let mut row =
+            vec![Entry::text(cell.cell.extent().to_string()), Entry::text(state(&cell.cell))];
         match &cell.winner {
             None => {
                 row.push(Entry::text("nothing could be timed"));
@@ -76,7 +77,8 @@ pub(super) fn baselines(found: &SearchOutcome) -> Option<Block> {
         table.columns.push(Column::new("× the winner's time"));
     }
     for cell in cells(found).filter(|c| !c.baselines.is_empty()) {
-        let mut row = vec![Entry::text(human_size(cell.cell.size)), Entry::text(state(&cell.cell))];
+        let mut row =
+            vec![Entry::text(cell.cell.extent().to_string()), Entry::text(state(&cell.cell))];
         for name in &names {
             match cell.baselines.iter().find(|b| b.name == *name).map(|b| &b.result) {
                 None => row.extend([Entry::text(NONE), Entry::text(NONE)]),
@@ -110,7 +112,7 @@ pub(super) fn robust(found: &SearchOutcome) -> Option<Block> {
             let regrets = choice.by_cell.iter();
             let regrets = regrets.map(|r| format!("{} {}", state(&r.cell), percent(r.regret)));
             table.rows.push(vec![
-                Entry::text(human_size(size.size)),
+                Entry::text(size.extent.to_string()),
                 Entry::text(kind.replace('_', " ")),
                 Entry { strong: kind == "robust", ..Entry::code(choice.variant) },
                 Entry::text(percent(choice.max_regret)),
@@ -131,7 +133,7 @@ pub(super) fn ties(found: &SearchOutcome) -> Option<Block> {
             loops.push(format!("and {} more", cell.ties.len() - TIES));
         }
         table.rows.push(vec![
-            Entry::text(human_size(cell.cell.size)),
+            Entry::text(cell.cell.extent().to_string()),
             Entry::text(state(&cell.cell)),
             Entry::code(loops.join("  ")),
         ]);
@@ -144,7 +146,7 @@ pub(super) fn absent(found: &SearchOutcome) -> Option<Block> {
     let mut table = Table::new("States that do not exist here", &["#size", "state", "~why"]);
     for size in &found.sizes {
         for (state, why) in &size.absent {
-            let row = [human_size(size.size), state.clone(), why.clone()];
+            let row = [size.extent.to_string(), state.clone(), why.clone()];
             table.rows.push(row.map(Entry::text).to_vec());
         }
     }

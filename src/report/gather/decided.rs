@@ -4,8 +4,8 @@ use crate::results::RecordedRun;
 use crate::search::{CellOutcome, SearchOutcome, SizeOutcome};
 use crate::subject::{Cell, Contract, Op, Subject};
 
-/// What the finished searches of an op decided: for each size the newest outcome of those
-/// with the most cells, ascending.
+/// What the finished searches of an op decided: for each size and mix of sizes the newest
+/// outcome of those with the most cells; sizes ascending, then mixes.
 #[derive(Clone, Debug)]
 pub(in crate::report) struct Decided {
     /// The sizes, as if one search had found them. Its warnings are those of all its runs.
@@ -35,7 +35,7 @@ pub(in crate::report) fn decided(finished: &[RecordedRun], op: Op) -> Decided {
     };
     for (run, outcome) in of(Contract::User).chain(of(Contract::Kernel)) {
         for size in &outcome.sizes {
-            match sizes.iter_mut().find(|(_, s)| s.size == size.size) {
+            match sizes.iter_mut().find(|(_, s)| s.extent == size.extent) {
                 Some(best)
                     if outcome.contract == Contract::User
                         && size.cells.len() > best.1.cells.len() =>
@@ -47,7 +47,7 @@ pub(in crate::report) fn decided(finished: &[RecordedRun], op: Op) -> Decided {
             }
         }
     }
-    sizes.sort_by_key(|(_, size)| size.size);
+    sizes.sort_by_key(|(_, size)| size.extent);
     let runs: Vec<String> = sizes.iter().map(|(run, _)| run.run.clone()).collect();
     let mut warnings = Vec::new();
     for run in finished.iter().filter(|run| runs.contains(&run.run)) {

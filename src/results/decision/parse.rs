@@ -1,13 +1,13 @@
 //! Rows of one run back to what it found.
 
-use super::super::wire::{CellText, DecisionRow, word};
+use super::super::wire::{CellText, DecisionRow, MixText, word};
 use super::kind;
 use crate::search::{
     BaselineOutcome, BaselineTimes, CellOutcome, Excluded, RegretRow, Robust, SearchOutcome,
     SizeOutcome, Standing, Stop, Timed,
 };
 use crate::stats::Verdict;
-use crate::subject::{Cell, Contract, Op, Placement, Variant};
+use crate::subject::{Cell, Contract, Extent, Op, Placement, Variant};
 use crate::trial::Failure;
 use crate::units::Picos;
 
@@ -35,18 +35,19 @@ pub(super) fn outcome(rows: &[DecisionRow]) -> Result<Option<SearchOutcome>, Str
             found.contract = word("contract", &row.detail, Contract::from_word)?;
         } else if row.kind == kind::WARNING {
             found.warnings.push(row.detail.clone());
-        } else if let Some(bytes) = row.size_bytes {
-            read_row(row, size_of(&mut found, bytes))?;
+        } else if let Some(size) = row.size_bytes {
+            let extent = Extent { mix: mix_text(row).mix()?, size };
+            read_row(row, size_of(&mut found, extent))?;
         }
     }
     Ok(Some(found))
 }
 
-/// The outcome of a size; a new one where it is the first of it.
-fn size_of(found: &mut SearchOutcome, bytes: u64) -> &mut SizeOutcome {
-    let at = found.sizes.iter().position(|s| s.size == bytes).unwrap_or_else(|| {
+/// The outcome of a size or a mix; a new one where it is the first of it.
+fn size_of(found: &mut SearchOutcome, extent: Extent) -> &mut SizeOutcome {
+    let at = found.sizes.iter().position(|s| s.extent == extent).unwrap_or_else(|| {
         found.sizes.push(SizeOutcome {
-            size: bytes,
+            extent,
             cells: Vec::new(),
             absent: Vec::new(),
             robust: None,
@@ -106,9 +107,15 @@ fn need<T>(row: &DecisionRow, value: Option<T>, column: &str) -> Result<T, Strin
     value.ok_or_else(|| format!("a {} row lacks {column}", row.kind))
 }
 
+fn mix_text(row: &DecisionRow) -> MixText<'_> {
+    let (name, digest) = (row.mix.as_deref(), row.mix_digest.as_deref());
+    MixText { name, digest, mean: row.mean_bytes }
+}
+
 fn cell(row: &DecisionRow) -> Result<Cell, String> {
     CellText {
         op: &row.op,
+        mix: mix_text(row),
         size: need(row, row.size_bytes, "size_bytes")?,
         state: &row.state,
         drive: &row.drive,

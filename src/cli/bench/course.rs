@@ -1,0 +1,149 @@
+//! Subjects through cells: contests one after another, and what is to be told of their rows.
+
+use super::super::progress::ProgressLine;
+use super::super::session::Session;
+use crate::report::{BenchCell, Note};
+use crate::search::{Budget, Contest, Entrant, Row, compare};
+use crate::subject::{Baseline, Cell, Op, SizeMix, Subject};
+use crate::trial::{
+    Check, EvaluateError, Evaluator, Failure, FailureKind, Observer, Progress, Trial,
+};
+
+/// A row's subject.
+pub(super) enum Slot {
+    /// Measured.
+    Runs(Entrant),
+    /// This host has none; why not.
+    Cannot(Subject, String),
+}
+
+/// The subjects of an op and where they are measured.
+pub(super) struct Course {
+    pub(super) op: Op,
+    pub(super) slots: Vec<Slot>,
+    /// With what each may spend.
+    pub(super) cells: Vec<(Cell, Budget)>,
+    /// The mixes that some of the cells are of.
+    pub(super) mixes: Vec<SizeMix>,
+}
+
+/// What was measured, and what a reader must know of it.
+pub(super) struct Ran {
+    pub(super) cells: Vec<BenchCell>,
+    pub(super) notes: Vec<Note>,
+}
+
+/// Runs courses one after another.
+///
+/// # Errors
+/// As the evaluator; after an interruption what is there is given.
+pub(super) fn run_courses(
+    courses: &[Course],
+    seed: u64,
+    session: &mut Session,
+    quiet: bool,
+) -> anyhow::Result<Ran> {
+    let tick_hz = session.host.tsc.calibrated_hz;
+    let all: usize = courses.iter().map(|c| c.cells.len()).sum();
+    let mut line = PartOf { line: ProgressLine::new(quiet), begun: 0, all: all as f64 };
+    let mut ran = Ran { cells: Vec::new(), notes: Vec::new() };
+    'courses: for course in courses {
+        for (cell, budget) in &course.cells {
+            let contest = Contest {
+                cell: *cell,
+                mix: course.mixes.iter().find(|m| Some(m.mix) == cell.mix).cloned(),
+                entrants: course.entrants(),
+                budget: *budget,
+                seed: seed.wrapping_add(u64::from(line.begun)),
+            };
+            let rows = match compare(&contest, tick_hz, &mut session.client, &mut line) {
+                // What was measured before the interruption is shown.
+                Err(EvaluateError::Interrupted) if !ran.cells.is_empty() => break 'courses,
+                other => other?,
+            };
+            ran.cells.push(BenchCell { cell: *cell, rows: course.rows(rows) });
+            line.begun += 1;
+        }
+        ran.notes.extend(course.grades(session)?);
+    }
+    line.line.finish();
+    ran.notes.extend(compiler(courses, session));
+    Ok(ran)
+}
+
+impl Course {
+    fn entrants(&self) -> Vec<Entrant> {
+        let runs = |slot: &Slot| match slot {
+            Slot::Runs(entrant) => Some(entrant.clone()),
+            Slot::Cannot(..) => None,
+        };
+        self.slots.iter().filter_map(runs).collect()
+    }
+
+    /// The measured rows, and between them those of who was not.
+    fn rows(&self, measured: Vec<Row>) -> Vec<Row> {
+        let mut measured = measured.into_iter();
+        let row = |slot: &Slot| match slot {
+            Slot::Runs(_) => measured.next(),
+            Slot::Cannot(subject, why) => {
+                let kind = FailureKind::Unsupported(why.clone());
+                let failure = Failure { kind, case: String::new() };
+                Some(Row { subject: subject.clone(), result: Err(failure) })
+            }
+        };
+        self.slots.iter().filter_map(row).collect()
+    }
+
+    /// What verification says of loops that are timed although they are not exact.
+    fn grades(&self, session: &mut Session) -> anyhow::Result<Vec<Note>> {
+        let mut notes = Vec::new();
+        let Some((cell, _)) = self.cells.first() else { return Ok(notes) };
+        let check = Check::Quick { size: cell.size };
+        for entrant in self.entrants().into_iter().filter(|e| e.member.inexact) {
+            let bodies = [entrant.member.body];
+            let verified = match session.client.verify(self.op, &bodies, check) {
+                Err(EvaluateError::Interrupted) => break,
+                other => other?,
+            };
+            for failure in verified.into_iter().filter_map(Result::err) {
+                let text = format!("{}: {failure}; timed, never chosen", entrant.subject);
+                notes.push(Note { op: Some(self.op), text });
+            }
+        }
+        Ok(notes)
+    }
+}
+
+/// Which compiler made the baselines that one makes.
+fn compiler(courses: &[Course], session: &Session) -> Option<Note> {
+    let entrants = courses.iter().flat_map(Course::entrants);
+    let mut built: Vec<Baseline> = Vec::new();
+    for entrant in entrants {
+        if let Subject::Baseline(baseline) = entrant.subject
+            && baseline.optimisation().is_some()
+            && !built.contains(&baseline)
+        {
+            built.push(baseline);
+        }
+    }
+    let compiled = session.compiled_already()?;
+    let names: Vec<&str> = built.iter().map(|b| b.word()).collect();
+    let text = format!("{}: a plain loop over bytes by {}", names.join(", "), compiled.compiler());
+    (!names.is_empty()).then_some(Note { op: None, text })
+}
+
+/// The progress of one contest as part of all.
+struct PartOf {
+    line: ProgressLine,
+    begun: u32,
+    all: f64,
+}
+
+impl Observer for PartOf {
+    fn trial(&mut self, _: &Trial<'_>) {}
+
+    fn progress(&mut self, progress: &Progress) {
+        let fraction = (f64::from(self.begun) + progress.fraction.clamp(0.0, 1.0)) / self.all;
+        self.line.progress(&Progress { fraction, ..progress.clone() });
+    }
+}
