@@ -45,7 +45,10 @@ fn unknown_words() {
     refused(&["serach"], 2, &["search"]);
     refused(&["bench", "libc"], 2, &["which op"]);
     refused(&["bench", "zero/xmm", "copy/xmm"], 2, &["within one op"]);
-    refused(&["bench"], 2, &["SUBJECTS"]);
+    refused(&["bench", "--plant", "2%"], 2, &["second subject"]);
+    refused(&["bench", "hasty_asami_bcpy"], 2, &["did you mean hasty_asami_bcopy"]);
+    refused(&["bench", "i486_bzero", "hasty_asami_bcopy"], 2, &["within one op"]);
+    refused(&["show", "compiler-o2", "--op", "zero"], 2, &["not ours to list"]);
     refused(&["export", "--op", "zero", "--size", "64", "--drive", "chained"], 2, &["--state"]);
     refused(
         &["search", "--op", "zero", "--size", "64", "--space", "nofile"],

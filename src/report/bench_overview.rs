@@ -11,6 +11,9 @@ use crate::units::{human_ns, human_size};
 /// States side by side: more would not fit the page.
 const ABREAST: usize = 4;
 
+/// Keeps a mark's place while the table is laid out, which would trim a space there.
+const UNMARKED: char = '\u{a0}';
+
 /// What a bench of many loops found, for people. Notes about an op stand below its tables, the
 /// others at the end.
 pub fn bench_overview(cells: &[BenchCell], facts: &Facts, notes: &[Note]) -> String {
@@ -27,8 +30,8 @@ pub fn bench_overview(cells: &[BenchCell], facts: &Facts, notes: &[Note]) -> Str
         let op = of_op[0].cell.op;
         notes.iter().filter(|n| n.op == Some(op)).for_each(|n| text.push_str(&indented(&n.text)));
     }
-    let legend = "Times of a whole call; × is the time of the first row over the row's: above 1 \
-                  the row is faster. + faster, - slower, = the same within the band, ? undecided.";
+    let legend = "Times of a whole call; × is the time of the first row that runs over the row's: \
+                  above 1 the row is faster. + faster, - slower, = the same within the band, ? undecided.";
     text.push_str(&format!("\n{}\n", fold(legend, usize::from(WIDTH), 0)));
     for note in notes.iter().filter(|n| n.op.is_none()) {
         text.push_str(&format!("{}\n", fold(&note.text, usize::from(WIDTH), 2)));
@@ -57,24 +60,23 @@ fn table(cells: &[BenchCell]) -> String {
         }
         grid.row(line);
     }
-    grid.text()
+    let text = grid.text().replace(UNMARKED, " ");
+    text.lines().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
 fn nothing() -> [String; 2] {
-    [NONE.into(), "  ".into()]
+    [NONE.into(), format!("{UNMARKED}")]
 }
 
 fn figures(row: &Row) -> [String; 2] {
     let Ok(times) = &row.result else { return nothing() };
     let mark = match times.verdict {
-        Verdict::Reference => ' ',
+        Verdict::Reference => UNMARKED,
         Verdict::Faster => '+',
         Verdict::Slower => '-',
         Verdict::Tied => '=',
         Verdict::Undecided => '?',
     };
-    // A space at the end would be trimmed, and the column would not stand.
-    let mark = if mark == ' ' { '\u{a0}' } else { mark };
     [human_ns(times.ns), format!("{} {mark}", ratio(times.ratio))]
 }
 

@@ -20,6 +20,7 @@ pub fn outcome_json(found: &SearchOutcome, facts: &Facts) -> Value {
         "seconds": found.seconds,
         "host": { "key": facts.host_key, "cpu": facts.cpu, "features": facts.features },
         "op": found.op.word(),
+        "contract": found.contract.word(),
         "sizes": found.sizes.iter().map(size).collect::<Vec<_>>(),
         "warnings": found.warnings,
     })

@@ -6,7 +6,7 @@ use super::size::one_size;
 use super::sizes::many_sizes;
 use super::text::{count, fold, mix_notes, state};
 use crate::search::{CellOutcome, SearchOutcome, SizeOutcome};
-use crate::subject::Extent;
+use crate::subject::{Contract, Extent};
 use crate::units::human_ns;
 
 /// Up to this many sizes get their own tables; more are shown by size × state.
@@ -41,7 +41,11 @@ fn heading(found: &SearchOutcome, facts: &Facts) -> String {
         host.push_str(libc);
     }
     let width = usize::from(WIDTH);
-    format!("{}, {bytes}\n{}\n", found.op, fold(&host, width, 2))
+    let contract = match found.contract {
+        Contract::User => String::new(),
+        other => format!(", {other} contract"),
+    };
+    format!("{}, {bytes}{contract}\n{}\n", found.op, fold(&host, width, 2))
 }
 
 /// The sizes and mixes in words.

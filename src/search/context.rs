@@ -150,8 +150,8 @@ pub(super) const DEAR_PASS_NS: u32 = 20_000;
 /// first (see [`Compiled`](super::Compiled)).
 pub fn baseline_entrant(baseline: Baseline, op: Op) -> Option<Entrant> {
     let (body, code_bytes) = match (baseline, baseline.as_variant(op)) {
-        (Baseline::CompilerO2 | Baseline::CompilerO3, _) => return None,
-        (_, None) => (Body::Libc, None),
+        (Baseline::Libc, _) => (Body::Libc, None),
+        (_, None) => return None,
         (_, Some(variant)) => {
             let candidate = Candidate::new(variant).ok()?;
             (candidate.body, Some(candidate.code_bytes))

@@ -39,7 +39,9 @@ impl Baseline {
     pub const fn as_variant(self, op: Op) -> Option<Variant> {
         match self {
             Baseline::Libc | Baseline::CompilerO2 | Baseline::CompilerO3 => None,
-            Baseline::Rep => Some(Variant::new(op, Class::Rep8)),
+            // String instructions copy and fill; none of them only reads.
+            Baseline::Rep if op.is_tuned() => Some(Variant::new(op, Class::Rep8)),
+            Baseline::Rep => None,
         }
     }
 }

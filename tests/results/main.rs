@@ -415,6 +415,25 @@ fn ten_thousand_trials_are_kept_quickly() {
 }
 
 #[test]
+fn names_of_loops_and_compilers_are_kept_as_names() {
+    let room = tempfile::tempdir().unwrap();
+    let mut journal = journal(room.path());
+    for name in ["sse2_pagezero", "compiler-o3"] {
+        tell(&mut journal, Phase::Bench, Level::L1, name, Ok(42.0));
+    }
+    journal.finish().unwrap();
+    let text = fs::read_to_string(trials_file(room.path())).unwrap();
+    assert!(text.contains(",sse2_pagezero,") && text.contains(",compiler-o3,"), "{text}");
+    let read = read_trials(&trials_file(room.path())).unwrap();
+    assert!(read.warnings.is_empty());
+    let subjects: Vec<String> = read.rows.iter().map(|t| t.subject.to_string()).collect();
+    assert_eq!(subjects, ["sse2_pagezero", "compiler-o3"]);
+    let folder = Folder::of_host(room.path(), KEY).unwrap();
+    let page = looptune::report::plain(&folder).unwrap();
+    assert!(page.contains("2 trials are recorded, 2 of them with times"), "{page}");
+}
+
+#[test]
 fn a_newer_run_of_fewer_states_hides_no_fuller_one() {
     let room = tempfile::tempdir().unwrap();
     let full = finished(room.path());

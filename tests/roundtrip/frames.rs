@@ -24,12 +24,9 @@ fn rules(code: &Code) -> Vec<(u64, Rule)> {
     let mut open = vec![(0, ENTRY)];
     while let Some((at, rule)) = open.pop() {
         let i = &all[at];
-        match known[at].replace(rule) {
-            Some(before) => {
-                assert_eq!(before, rule, "two ways meet at {:#x} with unlike frames", i.ip());
-                continue;
-            }
-            None => {}
+        if let Some(before) = known[at].replace(rule) {
+            assert_eq!(before, rule, "two ways meet at {:#x} with unlike frames", i.ip());
+            continue;
         }
         let after = match i.mnemonic() {
             Mnemonic::Push => ("rsp+16", true),

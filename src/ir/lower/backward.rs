@@ -73,7 +73,7 @@ impl Emit<'_> {
     }
 
     /// Back to the first byte; the flags tell nothing.
-    fn to_start(&mut self) {
+    fn rewind(&mut self) {
         if self.copies() {
             self.push(Insn::Sub { dst: Gp::Rsi, src: Gp::Rdi });
             self.push(Insn::Add { dst: Gp::Rsi, src: Gp::Rax });
@@ -83,7 +83,7 @@ impl Emit<'_> {
 
     /// The first block; it overlaps what the loop did.
     fn first_block(&mut self) {
-        self.to_start();
+        self.rewind();
         self.block(false, Store::Plain);
     }
 
@@ -92,7 +92,7 @@ impl Emit<'_> {
     fn left_below(&mut self) {
         let n = self.n;
         self.push(Insn::Mov { dst: n, src: Gp::Rdi });
-        self.to_start();
+        self.rewind();
         self.push(Insn::Sub { dst: n, src: Gp::Rax });
         if self.v.tail != Tail::Overlap {
             self.tail();

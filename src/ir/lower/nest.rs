@@ -109,7 +109,7 @@ impl Emit<'_> {
             let mem = Mem::at(Gp::Rsp, 0);
             self.push(Insn::Load { width: Width::B4, dst: POINTER, mem });
         }
-        if bytes % PROBE > 0 {
+        if !bytes.is_multiple_of(PROBE) {
             self.push(Insn::SubImm { dst: Gp::Rsp, imm: (bytes % PROBE).into() });
         }
         self.push(Insn::AndImm { dst: Gp::Rsp, imm: -64 });

@@ -23,6 +23,13 @@ fn a_jump_takes_ids_and_mends_them() {
     model.update(Event::Key(Key::Enter));
     assert_eq!(id(&model), "copy/xmm/u8");
 
+    press(&mut model, "/evans_fp_bcpy");
+    let Some(Overlay::Prompt(prompt)) = model.screen().overlay else { panic!() };
+    assert_eq!(prompt.suggestions[0], "evans_fp_bcopy");
+    model.update(Event::Key(Key::Tab));
+    model.update(Event::Key(Key::Enter));
+    assert_eq!(id(&model), "copy/x87/u8/reverse");
+
     press(&mut model, "/lbc");
     let Some(Overlay::Prompt(prompt)) = model.screen().overlay else { panic!() };
     assert_eq!(prompt.suggestions, ["libc"]);
