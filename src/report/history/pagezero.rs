@@ -72,6 +72,14 @@ fn kind_word(kind: &Variant) -> String {
     format!("{}/u{}", kind.class, kind.unroll)
 }
 
+/// A loop of the grid by its row and column.
+fn short(cell: &Measured, index: usize) -> String {
+    in_grid(&cell.rows[index].subject).map_or_else(
+        || cell.name(index),
+        |variant| format!("{}/{}", kind_word(&variant), align_word(variant.align)),
+    )
+}
+
 /// The slowest and the fastest of some rows, where they are two.
 fn extremes(cell: &Measured, of: impl Fn(&Variant) -> bool) -> Option<(usize, usize)> {
     let timed = loops(cell)
@@ -227,6 +235,7 @@ impl PagezeroTable {
         let keeps_up = match (known.len(), starving) {
             (0, _) => "what the loops need by themselves was not measured".to_string(),
             (all, 0) => format!("each of the {all} loops needs fewer cycles than memory leaves"),
+            (all, 1) => format!("1 of {all} loops needs more cycles than memory leaves"),
             (all, n) => format!("{n} of {all} loops need more cycles than memory leaves"),
         };
         format!(
@@ -265,7 +274,18 @@ fn fastest(cell: &Measured) -> String {
     let Some(best) = cell.fastest(|_| true) else { return "Nothing was timed.".into() };
     let rate = cell.times(best).map_or(0.0, |times| times.bytes_per_cycle);
     let mb_s = cell.mb_s(best).unwrap_or(0.0);
-    format!("Memory's limit is that of {}: {rate:.2} bytes/cycle, {mb_s:.0} MB/s.", cell.name(best))
+    let name = cell.name(best);
+    let mut text =
+        format!("Memory's limit is that of {name}: {rate:.2} bytes/cycle, {mb_s:.0} MB/s");
+    let mut classes = kinds(cell);
+    classes.dedup_by_key(|kind| kind.class);
+    for class in classes.iter().map(|kind| kind.class) {
+        let own = cell.fastest(|s| in_grid(s).is_some_and(|v| v.class == class));
+        if let Some(times) = own.and_then(|index| cell.times(index)) {
+            text.push_str(&format!("; {class} reaches {:.2}", times.bytes_per_cycle));
+        }
+    }
+    format!("{text}.")
 }
 
 /// Whether the slowest and the fastest of each group differ by more than the band.
@@ -281,10 +301,10 @@ fn matters(cell: &Measured, what: &str, groups: &[(usize, usize)]) -> String {
         return format!("{what} was not measured");
     };
     let told = format!(
-        "the most is {} at {} times the speed of {}, {}",
-        cell.name(largest.row),
+        "the most: {} has {} times the speed of {}, {}",
+        short(cell, largest.row),
         ratio_ci(largest.ratio, largest.ratio_ci),
-        cell.name(largest.against),
+        short(cell, largest.against),
         says(largest.verdict)
     );
     let all = pairs.len();
@@ -330,7 +350,7 @@ mod tests {
         // Memory is as fast as the faster loops: the unaligned one cannot keep up.
         let fast = table([512.0, 768.0, 512.0, 512.0]);
         let answer = fast.answer(&fast.past[0]);
-        assert!(answer.contains("1 of 4 loops need more cycles"), "{answer}");
+        assert!(answer.contains("1 of 4 loops needs more cycles"), "{answer}");
         assert!(answer.contains("alignment matters beyond the band in 1 of 2 groups"), "{answer}");
         assert!(answer.contains("unrolling matters beyond the band in 1 of 2 groups"), "{answer}");
     }
