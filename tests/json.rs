@@ -250,10 +250,13 @@ fn host_tells_what_it_is_and_why_not() {
 #[test]
 fn list_tells_of_every_space() {
     let found = document(&["list", "--json"]);
-    object(&found, &["schema", "host", "families", "axes", "baselines", "search_files"]);
+    object(
+        &found,
+        &["schema", "host", "families", "axes", "baselines", "named_loops", "search_files"],
+    );
     assert_eq!(count(&found["schema"]), 1);
     host(&found["host"]);
-    for key in ["families", "axes", "baselines", "search_files"] {
+    for key in ["families", "axes", "baselines", "named_loops", "search_files"] {
         assert!(!array(&found[key]).is_empty(), "{key}");
     }
     for file in array(&found["search_files"]) {
