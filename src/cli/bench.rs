@@ -1,7 +1,7 @@
 //! `looptune bench A B …`: these against each other; alone, every named loop.
 
 mod alone;
-mod course;
+pub(super) mod course;
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -198,7 +198,11 @@ pub(super) fn entrant(subject: &Subject, op: Op, session: &Session) -> anyhow::R
 ///
 /// # Errors
 /// Where no host could have it.
-fn ready(subject: &Subject, op: Op, session: &Session) -> anyhow::Result<Result<Entrant, String>> {
+pub(super) fn ready(
+    subject: &Subject,
+    op: Op,
+    session: &Session,
+) -> anyhow::Result<Result<Entrant, String>> {
     let generated = |variant: &Variant| {
         arguments::legal(variant)?;
         if let Err(why) = space::supported(variant, &session.host.usable) {

@@ -7,6 +7,7 @@ pub mod completions;
 mod exit;
 pub mod explore;
 pub mod export;
+pub mod history;
 pub mod host;
 pub mod list;
 pub mod man;
@@ -62,6 +63,8 @@ enum Command {
     Explore(explore::ExploreArgs),
     /// Print recorded results as tables
     Report(report::ReportArgs),
+    /// Print the tables of 1996 to 2016, measured on this machine
+    History(history::HistoryArgs),
     /// Tell what this machine is: features, caches, clock, what will disturb
     Host(host::HostArgs),
     /// Write completions for a shell to the standard output
@@ -100,6 +103,7 @@ pub fn run(cli: &Cli) -> anyhow::Result<()> {
         Command::List(args) => list::run(args),
         Command::Explore(args) => explore::run(args, runner),
         Command::Report(args) => args.run(&mut std::io::stdout().lock()),
+        Command::History(args) => history::run(args, runner),
         Command::Host(args) => host::run(args),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),

@@ -9,6 +9,7 @@ mod facts;
 mod folders;
 mod gather;
 mod grid;
+pub mod history;
 mod html;
 mod json;
 mod markdown;

@@ -2,10 +2,12 @@
 
 use std::time::Instant;
 
+use rand_chacha::ChaCha8Rng;
+
 use super::budget::{Budget, Meter};
 use super::context::Context;
 use super::file::Strategy;
-use super::panel::Entrant;
+use super::panel::{Entrant, Panel};
 use super::plan::band;
 use crate::stats::Verdict;
 use crate::subject::{Cell, SizeMix, Subject};
@@ -56,7 +58,80 @@ pub struct RowTimes {
     pub verdict: Verdict,
 }
 
-/// Measures a contest.
+/// One row against another, from the same blocks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pair {
+    /// Place of the row among the entrants.
+    pub row: usize,
+    /// Place of the row that it is compared with.
+    pub against: usize,
+    /// That row's time over this row's: above 1, this row is faster.
+    pub ratio: f64,
+    /// 95 % interval of the same.
+    pub ratio_ci: (f64, f64),
+    /// Verdict of this row against that one.
+    pub verdict: Verdict,
+}
+
+/// A contest that was measured.
+#[derive(Clone, Debug)]
+pub struct Contested {
+    panel: Panel,
+    rng: ChaCha8Rng,
+}
+
+impl Contested {
+    /// Its rows, each against the first that runs.
+    pub fn rows(&mut self) -> Vec<Row> {
+        let reference = (0..self.panel.entrants.len()).find(|i| self.panel.failures[*i].is_none());
+        (0..self.panel.entrants.len())
+            .map(|i| Row {
+                subject: self.panel.entrants[i].subject.clone(),
+                result: match &self.panel.failures[i] {
+                    Some(failure) => Err(failure.clone()),
+                    // Without a reference nobody gets here.
+                    None => Ok(self.times(i, reference.unwrap_or(i))),
+                },
+            })
+            .collect()
+    }
+
+    /// One row against another; `None` where one of them has no times.
+    pub fn pair(&mut self, row: usize, against: usize) -> Option<Pair> {
+        for index in [row, against] {
+            self.panel.failures.get(index)?.is_none().then_some(())?;
+        }
+        let time_ratio = self.panel.against(row, &[against]).interval(&mut self.rng).exp();
+        Some(Pair {
+            row,
+            against,
+            ratio: 1.0 / time_ratio.estimate,
+            ratio_ci: (1.0 / time_ratio.high, 1.0 / time_ratio.low),
+            verdict: Verdict::of_time_ratio(time_ratio.ends(), band(&self.panel.cell)),
+        })
+    }
+
+    fn times(&mut self, index: usize, reference: usize) -> RowTimes {
+        let panel = &self.panel;
+        let ns = panel.nanoseconds(index).interval(&mut self.rng).exp();
+        // Time of this row over the reference's.
+        let time_ratio = panel.against(index, &[reference]).interval(&mut self.rng).exp();
+        let verdict = match reference == index {
+            true => Verdict::Reference,
+            false => Verdict::of_time_ratio(time_ratio.ends(), band(&panel.cell)),
+        };
+        RowTimes {
+            ns: ns.estimate,
+            ci: ns.ends(),
+            bytes_per_cycle: panel.bytes_per_cycle(ns.estimate),
+            ratio: 1.0 / time_ratio.estimate,
+            ratio_ci: (1.0 / time_ratio.high, 1.0 / time_ratio.low),
+            verdict,
+        }
+    }
+}
+
+/// Measures a contest, for its rows.
 ///
 /// # Errors
 /// As the evaluator.
@@ -66,6 +141,19 @@ pub fn compare(
     evaluator: &mut dyn Evaluator,
     observer: &mut dyn Observer,
 ) -> Result<Vec<Row>, EvaluateError> {
+    contested(contest, tick_hz, evaluator, observer).map(|mut measured| measured.rows())
+}
+
+/// Measures a contest, for its rows and for whatever pair of them one asks about afterwards.
+///
+/// # Errors
+/// As the evaluator.
+pub fn contested(
+    contest: &Contest,
+    tick_hz: f64,
+    evaluator: &mut dyn Evaluator,
+    observer: &mut dyn Observer,
+) -> Result<Contested, EvaluateError> {
     let meter = Meter::new(contest.budget, Instant::now());
     let mut context = Context::new(
         evaluator,
@@ -80,31 +168,5 @@ pub fn compare(
     let mut panel = context.panel(contest.cell, contest.entrants.clone());
     let mut share = context.meter.share(1.0);
     context.fill(&mut panel, Phase::Bench, &mut share, LAYOUTS.0, LAYOUTS.1)?;
-    let rng = &mut context.rng;
-    let reference = (0..panel.entrants.len()).find(|i| panel.failures[*i].is_none());
-    Ok((0..panel.entrants.len())
-        .map(|i| {
-            let subject = panel.entrants[i].subject.clone();
-            if let Some(failure) = &panel.failures[i] {
-                return Row { subject, result: Err(failure.clone()) };
-            }
-            let ns = panel.nanoseconds(i).interval(rng).exp();
-            // Time of this row over the reference's; without a reference nobody gets here.
-            let time_ratio = panel.against(i, &[reference.unwrap_or(i)]).interval(rng).exp();
-            let is_reference = reference == Some(i);
-            let verdict = match is_reference {
-                true => Verdict::Reference,
-                false => Verdict::of_time_ratio(time_ratio.ends(), band(&contest.cell)),
-            };
-            let result = Ok(RowTimes {
-                ns: ns.estimate,
-                ci: ns.ends(),
-                bytes_per_cycle: panel.bytes_per_cycle(ns.estimate),
-                ratio: 1.0 / time_ratio.estimate,
-                ratio_ci: (1.0 / time_ratio.high, 1.0 / time_ratio.low),
-                verdict,
-            });
-            Row { subject, result }
-        })
-        .collect())
+    Ok(Contested { panel, rng: context.rng })
 }

@@ -16,7 +16,7 @@ mod screen;
 
 pub use budget::Budget;
 pub use candidate::{Candidate, compile_all};
-pub use compare::{Contest, Row, RowTimes, compare};
+pub use compare::{Contest, Contested, Pair, Row, RowTimes, compare, contested};
 pub use compiled::{Compiled, NoCompiler};
 pub use context::{baseline_entrant, candidate_entrant};
 pub use file::{MAX_POINTS, Region, SearchFile, Strategy};

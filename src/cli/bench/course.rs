@@ -141,10 +141,12 @@ fn compiler(courses: &[Course], session: &Session) -> Option<Note> {
 }
 
 /// The progress of one contest as part of all.
-struct PartOf {
-    line: ProgressLine,
-    begun: u32,
-    all: f64,
+pub(in crate::cli) struct PartOf {
+    pub(in crate::cli) line: ProgressLine,
+    /// Contests that are over.
+    pub(in crate::cli) begun: u32,
+    /// Contests in all.
+    pub(in crate::cli) all: f64,
 }
 
 impl Observer for PartOf {
