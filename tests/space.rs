@@ -426,18 +426,23 @@ fn legal_variants_compile_need_what_is_told_and_are_hardly_ever_the_same_code() 
         for &op in &file.ops {
             let legal = file.space(op).legal();
             let mut codes: HashSet<Vec<u8>> = HashSet::new();
+            let mut of_any_size = 0;
             for v in &legal {
                 let code = compile(v).unwrap_or_else(|e| panic!("{v}: {e}"));
                 let told = features_of(v);
-                match v.fixed {
-                    // What the size spares is told all the same.
-                    Some(_) => assert!(code.features.minus(told).is_empty(), "{v}"),
-                    None => assert_eq!(told, code.features, "{v}"),
+                if v.fixed.is_some() {
+                    // What the size spares is told all the same; and where it leaves one turn or
+                    // none, loops that differ in their turns are one.
+                    assert!(code.features.minus(told).is_empty(), "{v}");
+                    continue;
                 }
+                assert_eq!(told, code.features, "{v}");
+                of_any_size += 1;
                 codes.insert(code.bytes);
             }
             // The entry is at a multiple of 64, so equal bytes are equal loop addresses too.
-            assert!(codes.len() * 100 > legal.len() * 97, "{} {op}: {}", file.name, codes.len());
+            let all_but_few = codes.len() * 100 >= of_any_size * 97;
+            assert!(all_but_few, "{} {op}: {} of {of_any_size}", file.name, codes.len());
         }
     }
 }

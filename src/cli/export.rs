@@ -24,7 +24,7 @@ use crate::units::{human_ns, parse_size};
 #[command(after_help = arguments::about_ids())]
 pub struct ExportArgs {
     /// The variant, as in zero/ymm/u4/a64; without it, the recorded winner of --op and --size or --mix
-    #[arg(value_parser = arguments::variant(), hide_possible_values = true, conflicts_with_all = ["op", "size", "mix", "state", "drive", "run"])]
+    #[arg(value_parser = arguments::variant(), hide_possible_values = true, conflicts_with_all = ["op", "size", "mix", "state", "drive", "run", "fixed"])]
     variant: Option<Variant>,
     /// What the loop does
     #[arg(long, value_parser = arguments::tuned_op(), required_unless_present = "variant")]
@@ -191,7 +191,7 @@ impl ExportArgs {
         let wanted = Wanted {
             op: self.op.ok_or_else(|| anyhow!("which op? write --op copy or --op zero"))?,
             calls: match (&self.mix, self.size) {
-                (Some(mix), _) => WantedCalls::Mix(mix_name(mix)),
+                (Some(mix), _) => WantedCalls::Mix { name: mix_name(mix), digest: digest(mix)? },
                 (None, Some(size)) => WantedCalls::Size(size),
                 (None, None) => return Err(anyhow!("which size? write --size 4096")),
             },
@@ -273,6 +273,16 @@ impl ExportArgs {
             None => Err(anyhow!("{variant} is not exported: the worker did not answer")),
         }
     }
+}
+
+/// What the file of a mix holds, where one is named: another file of the same name is another
+/// mix.
+fn digest(asked: &Path) -> anyhow::Result<Option<u64>> {
+    if !asked.is_file() {
+        return Ok(None);
+    }
+    let mixes = arguments::mixes(std::slice::from_ref(&asked.to_path_buf()))?;
+    Ok(mixes.first().map(|mix| mix.mix.digest()))
 }
 
 /// The name of a mix, which may be asked for by its file.

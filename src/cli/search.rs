@@ -18,7 +18,7 @@ use crate::search::{
     plan, search,
 };
 use crate::space;
-use crate::subject::{Baseline, Contract, Op};
+use crate::subject::{Baseline, Contract, Op, Variant};
 
 /// Arguments of `looptune search`.
 #[derive(Debug, Args)]
@@ -92,6 +92,7 @@ pub(super) fn run(args: &SearchArgs, runner: Option<&str>) -> anyhow::Result<()>
     let mut points = file.space(args.op).legal();
     points.retain(|v| v.is_exact());
     points.retain(|v| space::supported(v, &usable).is_ok());
+    refuse_other_sizes(&points, &question)?;
     let candidates = compile_all(points)?;
     drop(shown);
     if candidates.is_empty() {
@@ -157,6 +158,26 @@ fn question(args: &SearchArgs, file: &SearchFile) -> anyhow::Result<Question> {
         baselines: Baseline::PRESENT.to_vec(),
         weights: args.weights.as_ref().map(|w| w.0.clone()).unwrap_or_default(),
     })
+}
+
+/// A file of loops for single sizes has nothing for others.
+fn refuse_other_sizes(points: &[Variant], question: &Question) -> anyhow::Result<()> {
+    let mut only: Vec<u64> = points.iter().filter_map(|v| v.fixed).map(u64::from).collect();
+    only.sort_unstable();
+    only.dedup();
+    if only.is_empty() || points.iter().any(|v| v.fixed.is_none()) {
+        return Ok(());
+    }
+    let served = |size: &u64| only.contains(size);
+    if question.mixes.is_empty() && question.sizes.iter().all(served) {
+        return Ok(());
+    }
+    let only: Vec<String> = only.iter().map(u64::to_string).collect();
+    usage(format!(
+        "the loops of this search file are for {} bytes only: write --size {}, and no mix",
+        only.join(" or "),
+        only.join(",")
+    ))
 }
 
 /// Workers that were lost beside those that a candidate took with it.

@@ -116,7 +116,7 @@ impl Export<'_> {
         if header.provisional {
             item("", "provisional: the run was cut off, this was the best so far");
         }
-        item("contract", contract(self.code.contract));
+        item("contract", &self.contract());
         if let Some(bits) = &header.inexact {
             item("NOT EXACT", bits);
         }
@@ -159,35 +159,46 @@ impl Export<'_> {
         }
     }
 
+    fn contract(&self) -> String {
+        let mut text = String::from(match self.code.contract {
+            Contract::User => {
+                "System V ABI; no callee-saved register changed; DF clear and x87/MMX empty on \
+                 entry and return; MXCSR and control words unchanged; upper vector halves left clean"
+            }
+            Contract::Kernel => {
+                "kernel: System V ABI, and general registers, string instructions, movnti, \
+                 prefetches and fences only, nothing below the stack pointer; DF clear on entry \
+                 and return"
+            }
+        });
+        text.push_str(match self.variant.fixed {
+            Some(_) => "; any alignment",
+            None => "; any n, any alignment",
+        });
+        if self.variant.op.copies() {
+            text.push_str("; the buffers must not overlap");
+        }
+        text
+    }
+
     fn needs(&self) -> String {
         let features: Vec<&str> = self.code.features.iter().map(|f| f.word()).collect();
         if features.is_empty() { "any x86-64 processor".into() } else { features.join(" ") }
     }
 
     fn alignment(&self) -> String {
-        let entry = "the entry stands at a multiple of 64 (.p2align 6), as it did when timed";
+        let timed = !self.header.measured.is_empty();
+        let entry = match timed {
+            true => "the entry stands at a multiple of 64 (.p2align 6), as it did when timed",
+            false => "the entry stands at a multiple of 64 (.p2align 6)",
+        };
+        let why = if timed { ": the figures hold for these addresses" } else { "" };
         match &self.code.loop_range {
             None => format!("{entry}; keep it."),
             Some(range) => format!(
-                "{entry}; this puts the top of the main loop at {} modulo 64. Keep both: the \
-                 figures hold for these addresses.",
+                "{entry}; this puts the top of the main loop at {} modulo 64. Keep both{why}.",
                 range.start % 64
             ),
-        }
-    }
-}
-
-fn contract(contract: Contract) -> &'static str {
-    match contract {
-        Contract::User => {
-            "System V ABI; callee-saved registers kept; DF clear and x87/MMX empty on entry \
-             and return; MXCSR and control words unchanged; upper vector halves left clean; any \
-             n, any alignment; buffers of a copy must not overlap"
-        }
-        Contract::Kernel => {
-            "kernel: System V ABI, and general registers, string instructions, movnti, prefetches \
-             and fences only, nothing below the stack pointer; DF clear on entry and return; any \
-             alignment; buffers of a copy must not overlap"
         }
     }
 }

@@ -3,10 +3,10 @@
 use super::bench::{BenchCell, Note, host_line};
 use super::facts::Facts;
 use super::grid::{Grid, Side, WIDTH};
-use super::text::{NONE, fold, ratio, state};
+use super::text::{NONE, fold, mix_notes, ratio, state};
 use crate::search::Row;
 use crate::stats::Verdict;
-use crate::units::{human_ns, human_size};
+use crate::units::human_ns;
 
 /// States side by side: more would not fit the page.
 const ABREAST: usize = 4;
@@ -19,10 +19,10 @@ const UNMARKED: char = '\u{a0}';
 pub fn bench_overview(cells: &[BenchCell], facts: &Facts, notes: &[Note]) -> String {
     let mut text = host_line(facts);
     for of_op in cells.chunk_by(|a, b| a.cell.op == b.cell.op) {
-        for of_size in of_op.chunk_by(|a, b| a.cell.size == b.cell.size) {
+        for of_size in of_op.chunk_by(|a, b| a.cell.extent() == b.cell.extent()) {
             for abreast in of_size.chunks(ABREAST) {
                 let cell = &abreast[0].cell;
-                text.push_str(&format!("\n{} {}\n\n", cell.op, human_size(cell.size)));
+                text.push_str(&format!("\n{} {}\n\n", cell.op, cell.extent()));
                 text.push_str(&table(abreast));
             }
             text.push_str(&reasons(of_size));
@@ -35,6 +35,9 @@ pub fn bench_overview(cells: &[BenchCell], facts: &Facts, notes: &[Note]) -> Str
     text.push_str(&format!("\n{}\n", fold(legend, usize::from(WIDTH), 0)));
     for note in notes.iter().filter(|n| n.op.is_none()) {
         text.push_str(&format!("{}\n", fold(&note.text, usize::from(WIDTH), 2)));
+    }
+    for note in mix_notes(cells.iter().map(|c| c.cell.extent())) {
+        text.push_str(&format!("{}\n", fold(&note, usize::from(WIDTH), 2)));
     }
     text.push_str("looptune list: the ids of these loops; looptune show NAME: code and history.\n");
     text

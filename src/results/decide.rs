@@ -14,15 +14,22 @@ use crate::units::{did_you_mean, human_size};
 pub enum WantedCalls {
     /// Of one size, bytes.
     Size(u64),
-    /// Of a mix of sizes, by its name.
-    Mix(String),
+    /// Of a mix of sizes.
+    Mix {
+        /// Its name.
+        name: String,
+        /// What its file holds, as a digest, where a file was named.
+        digest: Option<u64>,
+    },
 }
 
 impl WantedCalls {
     fn are(&self, extent: &Extent) -> bool {
         match self {
             WantedCalls::Size(size) => *extent == Extent::fixed(*size),
-            WantedCalls::Mix(name) => extent.mix.is_some_and(|mix| mix.name() == name),
+            WantedCalls::Mix { name, digest } => extent.mix.is_some_and(|mix| {
+                mix.name() == name && digest.is_none_or(|digest| digest == mix.digest())
+            }),
         }
     }
 }
@@ -122,7 +129,14 @@ impl Folder {
         }
         let of_state = wanted.state.is_some();
         let mut found: Option<Choice> = None;
-        for choice in decisions.rows.iter().rev().filter_map(|r| decided(r, wanted)) {
+        // A search of the very contract before one that measured such loops beside others.
+        let own =
+            |r: &&RecordedRun| r.outcome.as_ref().is_some_and(|o| o.contract == wanted.contract);
+        let newest = || decisions.rows.iter().rev();
+        let first = newest().filter(own).filter_map(|r| decided(r, wanted));
+        let then = newest().filter(|r| !own(r)).filter_map(|r| decided(r, wanted));
+        let any_own = newest().filter(own).any(|r| decided(r, wanted).is_some());
+        for choice in first.chain(then.filter(|_| !any_own)) {
             let more = |f: &Choice| !of_state && choice.states.len() > f.states.len();
             if found.as_ref().is_none_or(more) {
                 found = Some(choice);
@@ -133,6 +147,11 @@ impl Folder {
         }
         let mut trials = self.trials()?;
         trials.warnings.splice(0..0, decisions.warnings);
+        // What a run decided for loops of another kind is no best so far.
+        trials.rows.retain(|t| {
+            let mut of = decisions.rows.iter().filter(|r| r.run == t.run);
+            !of.any(|r| has_winners(r, wanted))
+        });
         if let Some(run) = run {
             trials.rows.retain(|t| t.run == run);
         }
@@ -188,8 +207,15 @@ impl std::fmt::Display for Wanted {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.calls {
             WantedCalls::Size(size) => write!(f, "{} of {size} bytes", self.op)?,
-            WantedCalls::Mix(name) => write!(f, "{} of the mix {name}", self.op)?,
+            WantedCalls::Mix { name, digest: None } => write!(f, "{} of the mix {name}", self.op)?,
+            WantedCalls::Mix { name, .. } => {
+                write!(f, "{} of the mix {name} as this file has it", self.op)?;
+            }
         }
+        if self.contract != Contract::User {
+            write!(f, ", {} contract", self.contract)?;
+        }
+        f.write_str(if self.fixed { ", for this size only" } else { ", for any size" })?;
         match self.state {
             None => write!(f, ", all states"),
             Some(state) => write!(f, " in {state}, {}", self.drive),
@@ -205,11 +231,14 @@ impl Wanted {
             more.push_str(&format!(" --contract {}", self.contract));
         }
         if self.fixed {
-            more.push_str(" --space FILE (one that names `fixed` sizes)");
+            more.push_str(match self.calls {
+                WantedCalls::Size(4096) if self.op == Op::Zero => " --space pagezero",
+                _ => " --space FILE (one that names `fixed` sizes)",
+            });
         }
         let calls = match &self.calls {
             WantedCalls::Size(size) => format!("--size {}", human_size(*size)),
-            WantedCalls::Mix(name) => format!("--mix {name}.csv"),
+            WantedCalls::Mix { name, .. } => format!("--mix {name}.csv"),
         };
         format!("looptune search --op {} {calls}{more}", self.op)
     }
@@ -218,6 +247,13 @@ impl Wanted {
     fn admits(&self, variant: &Variant) -> bool {
         variant.keeps(self.contract) && variant.fixed.is_some() == self.fixed
     }
+}
+
+/// Whether a finished run has winners for the calls that are wanted.
+fn has_winners(recorded: &RecordedRun, wanted: &Wanted) -> bool {
+    let outcome = recorded.outcome.iter().filter(|o| o.op == wanted.op);
+    let mut sizes = outcome.flat_map(|o| &o.sizes).filter(|s| wanted.calls.are(&s.extent));
+    sizes.any(|size| size.cells.iter().any(|cell| cell.winner.is_some()))
 }
 
 /// The answer of a finished run.
@@ -327,7 +363,13 @@ fn provisional(trials: &[RecordedTrial], wanted: &Wanted) -> Option<Choice> {
             cells.dedup();
             cells.iter().map(state_words).collect()
         },
-        figures: last.into_iter().filter(|f| f.variant == variant).map(|f| f.figure).collect(),
+        figures: {
+            let of_it = last.into_iter().filter(|f| f.variant == variant).map(|f| f.figure);
+            let mut figures: Vec<Figure> = of_it.collect();
+            figures.sort_by_key(|f| f.cell);
+            figures.dedup_by_key(|f| f.cell);
+            figures
+        },
         warnings: Vec::new(),
     })
 }
@@ -379,20 +421,33 @@ fn least_regret(trials: &[Figured]) -> Option<(Variant, f64)> {
 /// What is recorded, for a message: an op and a size with its states each, as in
 /// `zero 64 (l1, l1 chained)`.
 fn cells(decided: &[RecordedRun], trials: &[RecordedTrial]) -> Vec<String> {
+    let kind = |contract: Contract, found: &CellOutcome| {
+        let fixed = found.winner.as_ref().is_some_and(|w| w.variant.fixed.is_some());
+        match (contract, fixed) {
+            (Contract::User, false) => "",
+            (Contract::User, true) => " fixed",
+            (Contract::Kernel, false) => " kernel",
+            (Contract::Kernel, true) => " fixed kernel",
+        }
+    };
     let decided = decided.iter().filter_map(|r| r.outcome.as_ref());
-    let decided = decided.flat_map(|o| o.sizes.iter().flat_map(|s| s.cells.iter().map(|c| c.cell)));
-    let verified = trials.iter().filter(|t| t.fully_verified).map(|t| t.cell);
-    let mut cells: Vec<Cell> = decided.chain(verified).collect();
-    cells.sort();
+    let decided = decided.flat_map(|o| {
+        let cells = o.sizes.iter().flat_map(|s| &s.cells).filter(|c| c.winner.is_some());
+        cells.map(|c| (c.cell, kind(o.contract, c)))
+    });
+    let verified = trials.iter().filter(|t| t.fully_verified).map(|t| (t.cell, " unfinished"));
+    let mut cells: Vec<(Cell, &str)> = decided.chain(verified).collect();
+    cells.sort_by_key(|(cell, kind)| (cell.op, cell.extent(), *kind, *cell));
     cells.dedup();
     cells
-        .chunk_by(|a, b| (a.op, a.extent()) == (b.op, b.extent()))
+        .chunk_by(|(a, k), (b, l)| (a.op, a.extent(), k) == (b.op, b.extent(), l))
         .map(|of_size| {
-            let what = match of_size[0].extent() {
-                Extent { mix: None, size } => format!("{} {size}", of_size[0].op),
-                mix => format!("{} {}", of_size[0].op, mix.phrase()),
+            let (first, kind) = of_size[0];
+            let what = match first.extent() {
+                Extent { mix: None, size } => format!("{} {size}{kind}", first.op),
+                mix => format!("{} {}{kind}", first.op, mix.phrase()),
             };
-            let states: Vec<String> = of_size.iter().map(state_words).collect();
+            let states: Vec<String> = of_size.iter().map(|(cell, _)| state_words(cell)).collect();
             format!("{what} ({})", states.join(", "))
         })
         .collect()

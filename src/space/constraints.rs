@@ -151,7 +151,7 @@ pub static RULES: &[Rule] = &[
     Rule {
         name: "write-hint-on-destination",
         reason: "prefetchw asks for a line to write, and the source is only read",
-        breaks: |v| v.prefetch.is_some_and(|p| p.hint == Hint::W && p.side == Side::Src),
+        breaks: |v| v.prefetch.is_some_and(|p| p.hint == Hint::W && p.side != Side::Dst),
     },
     Rule {
         name: "row-class",

@@ -110,7 +110,7 @@ mod tests {
         assert_eq!(nearest_id("copy/r64/u8/batch"), "copy/r64/u8");
         assert_eq!(nearest_id("zero/r64/vex"), "zero/r64");
         assert_eq!(nearest_id("zero/zmm/vex/u2"), "zero/zmm/u2");
-        assert_eq!(nearest_id("copy/ymm/pf-w@256"), "copy/ymm/pf-w@256-both");
+        assert_eq!(nearest_id("copy/ymm/pf-w@256"), "copy/ymm/pf-w@256-dst");
         assert_eq!(nearest_id("zero/rep8/u4/nt"), "zero/rep8");
         assert_eq!(nearest_id("zero/rep8/u4/nt/dec/a64/pf-t0@64"), "zero/rep8");
         assert_eq!(nearest_id("zero/r64/aligned"), "zero/r64/head-dst");

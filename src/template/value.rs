@@ -54,7 +54,24 @@ macro_rules! plain_words {
         }
     )+ };
 }
-plain_words!(Class, Encoding, Order, Store, Side, Count, Touch, Streams, Direction);
+plain_words!(Class, Encoding, Order, Store, Side, Count, Touch, Direction);
+
+impl AxisValue for Streams {
+    fn all() -> Vec<Self> {
+        Streams::ALL.to_vec()
+    }
+
+    fn word(self) -> String {
+        Streams::word(self).to_string()
+    }
+
+    /// As numbers, too.
+    fn read(word: &str) -> Option<Vec<Self>> {
+        let named = Streams::from_word(word);
+        let counted = || Streams::ALL.iter().copied().find(|s| s.count().to_string() == word);
+        named.or_else(counted).map(|v| vec![v])
+    }
+}
 
 /// Heads and tails drop the prefix that sets them apart in an id; with it they read as well.
 macro_rules! prefixed_words {
@@ -130,6 +147,12 @@ impl AxisValue for Option<u16> {
     fn word(self) -> String {
         self.map_or("none".into(), |bytes| bytes.to_string())
     }
+
+    /// As in ids, too.
+    fn read(word: &str) -> Option<Vec<Self>> {
+        let word = word.strip_prefix("bounce").unwrap_or(word);
+        Self::all().into_iter().find(|v| v.word() == word).map(|v| vec![v])
+    }
 }
 
 /// The one size of a function, bytes, or any. There are too many to be listed.
@@ -146,6 +169,7 @@ impl AxisValue for Option<u32> {
         if word == "any" {
             return Some(vec![None]);
         }
+        let word = word.strip_prefix('n').unwrap_or(word);
         let bytes = word.parse().ok().filter(|n: &u32| n.to_string() == word)?;
         (1..=LARGEST_FIXED).contains(&bytes).then(|| vec![Some(bytes)])
     }
@@ -232,6 +256,9 @@ mod tests {
         reads_its_own_words::<Option<u32>>();
         assert_eq!(<Option<u32>>::read("4096"), Some(vec![Some(4096)]));
         assert_eq!(<Option<u32>>::read("0"), None);
+        assert_eq!(<Option<u32>>::read("n64"), Some(vec![Some(64)]));
+        assert_eq!(<Option<u16>>::read("bounce1024"), Some(vec![Some(1024)]));
+        assert_eq!(Streams::read("2"), Some(vec![Streams::Two]));
         reads_its_own_words::<Streams>();
         reads_its_own_words::<Direction>();
     }

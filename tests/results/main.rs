@@ -246,7 +246,7 @@ fn mixes_come_back_beside_the_size_of_their_largest_call() {
     let folder = Folder::of_host(room.path(), KEY).unwrap();
     let mut wanted = Wanted {
         op: Op::Zero,
-        calls: WantedCalls::Mix("a, \"b\"".into()),
+        calls: WantedCalls::Mix { name: "a, \"b\"".into(), digest: None },
         state: None,
         drive: Drive::Throughput,
         contract: Contract::User,
@@ -254,7 +254,7 @@ fn mixes_come_back_beside_the_size_of_their_largest_call() {
     };
     let choice = folder.choose(&wanted, None).unwrap();
     assert_eq!(choice.figures[0].cell.mix, found.sizes[1].extent.mix);
-    wanted.calls = WantedCalls::Mix("web".into());
+    wanted.calls = WantedCalls::Mix { name: "web".into(), digest: None };
     let message = folder.choose(&wanted, None).unwrap_err().to_string();
     assert!(message.contains("zero of the mix web") && message.contains("--mix"), "{message}");
     // A row that lacks half of a mix is told, not guessed.

@@ -47,6 +47,10 @@ pub(super) fn run_courses(
     let all: usize = courses.iter().map(|c| c.cells.len()).sum();
     let mut line = PartOf { line: ProgressLine::new(quiet), begun: 0, all: all as f64 };
     let mut ran = Ran { cells: Vec::new(), notes: Vec::new() };
+    for course in courses {
+        // Before the times: an interruption must not part a time from what is wrong with it.
+        ran.notes.extend(course.grades(session)?);
+    }
     'courses: for course in courses {
         for (cell, budget) in &course.cells {
             let contest = Contest {
@@ -58,13 +62,17 @@ pub(super) fn run_courses(
             };
             let rows = match compare(&contest, tick_hz, &mut session.client, &mut line) {
                 // What was measured before the interruption is shown.
-                Err(EvaluateError::Interrupted) if !ran.cells.is_empty() => break 'courses,
+                Err(EvaluateError::Interrupted) if !ran.cells.is_empty() => {
+                    let text = format!("interrupted: {} of {all} cells are here", ran.cells.len());
+                    eprintln!("looptune: {text}");
+                    ran.notes.push(Note { op: None, text });
+                    break 'courses;
+                }
                 other => other?,
             };
             ran.cells.push(BenchCell { cell: *cell, rows: course.rows(rows) });
             line.begun += 1;
         }
-        ran.notes.extend(course.grades(session)?);
     }
     line.line.finish();
     ran.notes.extend(compiler(courses, session));

@@ -49,7 +49,8 @@ impl Model {
             let samples = if known.samples == 1 { "one sample" } else { "a few samples" };
             figures.note = Some(format!("{samples} only: no interval to speak of"));
         } else if self.world.recorded.is_some() && figures.baseline.is_some() {
-            figures.note = Some("recorded; ratios are of the recorded times, not paired".into());
+            figures.note =
+                Some("recorded; a ratio to a pinned loop is of recorded times, not paired".into());
         }
         figures
     }
@@ -62,6 +63,12 @@ impl Model {
         let mut scant = known.is_scant();
         let (ratio, low, high) = book.ratio(subject, other).or_else(|| {
             self.world.recorded.as_ref()?;
+            if *other == Subject::Baseline(self.baseline)
+                && let Some((estimate, low, high)) = known.relative
+            {
+                // Of its own run: another one's baseline is of another moment.
+                return Some(((-estimate).exp(), (-high).exp(), (-low).exp()));
+            }
             let theirs = book.entry(other)?.known?;
             scant |= theirs.is_scant();
             let theirs = theirs.ns;

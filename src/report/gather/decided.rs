@@ -25,21 +25,28 @@ pub(super) struct Wanted {
 /// Merges the searches of an op; `finished` stands in order of time.
 pub(in crate::report) fn decided(finished: &[RecordedRun], op: Op) -> Decided {
     let mut sizes: Vec<(&RecordedRun, &SizeOutcome)> = Vec::new();
-    // A search of a kernel's loops says less than one of all: it counts where there is no other.
-    let of = |contract| {
-        let newest = finished.iter().rev();
-        newest.filter_map(move |run| {
-            let outcome = run.outcome.as_ref()?;
-            (outcome.op == op && outcome.contract == contract).then_some((run, outcome))
-        })
-    };
-    for (run, outcome) in of(Contract::User).chain(of(Contract::Kernel)) {
+    // A search of a kernel's loops, or of loops for one size, says less than one of all: it
+    // counts where there is no other.
+    let mut others = Vec::new();
+    let newest = finished.iter().rev();
+    let newest = newest.filter_map(|run| Some((run, run.outcome.as_ref()?)));
+    let mut all: Vec<(&RecordedRun, &SearchOutcome)> =
+        newest.filter(|(_, outcome)| outcome.op == op).collect();
+    let rank =
+        |outcome: &SearchOutcome| (kind(outcome).is_some(), outcome.contract != Contract::User);
+    all.sort_by_key(|(_, outcome)| rank(outcome));
+    for (run, outcome) in all {
         for size in &outcome.sizes {
+            if let Some(kind) = kind(outcome) {
+                let there = sizes.iter().any(|(_, s)| s.extent == size.extent);
+                let shown = if there { "not shown here" } else { "shown here" };
+                others.push(format!(
+                    "{op} {}: run {} is of {kind}, {shown}; `export` tells it apart",
+                    size.extent, run.run
+                ));
+            }
             match sizes.iter_mut().find(|(_, s)| s.extent == size.extent) {
-                Some(best)
-                    if outcome.contract == Contract::User
-                        && size.cells.len() > best.1.cells.len() =>
-                {
+                Some(best) if kind(outcome).is_none() && size.cells.len() > best.1.cells.len() => {
                     *best = (run, size);
                 }
                 Some(_) => {}
@@ -49,7 +56,7 @@ pub(in crate::report) fn decided(finished: &[RecordedRun], op: Op) -> Decided {
     }
     sizes.sort_by_key(|(_, size)| size.extent);
     let runs: Vec<String> = sizes.iter().map(|(run, _)| run.run.clone()).collect();
-    let mut warnings = Vec::new();
+    let mut warnings = others;
     for run in finished.iter().filter(|run| runs.contains(&run.run)) {
         for warning in run.outcome.iter().flat_map(|o| &o.warnings) {
             if !warnings.contains(warning) {
@@ -62,6 +69,18 @@ pub(in crate::report) fn decided(finished: &[RecordedRun], op: Op) -> Decided {
     Decided {
         outcome: SearchOutcome { op, contract, seed: 0, seconds: 0.0, sizes, warnings },
         runs,
+    }
+}
+
+/// What a search of fewer loops than all is of.
+fn kind(outcome: &SearchOutcome) -> Option<&'static str> {
+    let winners = outcome.sizes.iter().flat_map(|s| &s.cells).filter_map(|c| c.winner.as_ref());
+    let fixed = winners.clone().any(|w| w.variant.fixed.is_some());
+    match (outcome.contract, fixed) {
+        (Contract::User, false) => None,
+        (Contract::User, true) => Some("loops for this size only"),
+        (Contract::Kernel, false) => Some("loops of the kernel contract"),
+        (Contract::Kernel, true) => Some("loops of the kernel contract for this size only"),
     }
 }
 
