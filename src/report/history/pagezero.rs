@@ -371,7 +371,7 @@ mod tests {
         // 4096 bytes in 1024 cycles; in 1536.
         assert!(page.contains("4.00/4.00") && page.contains("2.67/2.67"), "{page}");
         let records = fast.records();
-        let skewed = records.iter().find(|r| r.subject.contains("u1/a16+8/nt")).unwrap();
+        let skewed = records.iter().find(|r| r.subject.contains("r32/a16+8/nt")).unwrap();
         assert_eq!(skewed.need_cycles_per_iteration, Some(1.0));
         assert_eq!(skewed.own_cycles_per_iteration, Some(1.5));
         assert!((skewed.predicted_bytes_per_cycle.unwrap() - 8.0 / 3.0).abs() < 1e-9);
