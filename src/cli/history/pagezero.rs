@@ -61,12 +61,14 @@ pub(super) fn make(contests: &mut Contests<'_>) -> anyhow::Result<Made> {
     }
     let done = contests.run(planned)?;
     let mut table = PagezeroTable::default();
-    for done in done {
-        let mut done = done;
-        let measured = done.rows();
-        match measured.cell.state.level() {
-            Some(Level::L1) => table.own = Some(measured),
-            _ => table.past.push(done.with_pairs(PagezeroTable::pairs)),
+    for mut done in done {
+        let mut measured = done.rows();
+        if measured.cell.state.level() == Some(Level::L1) {
+            table.own = Some(measured);
+        } else {
+            let pairs = PagezeroTable::pairs(&measured);
+            done.add_pairs(&mut measured, &pairs);
+            table.past.push(measured);
         }
     }
     Ok(Made { page: table.page(), records: table.records() })
