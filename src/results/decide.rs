@@ -212,14 +212,17 @@ impl std::fmt::Display for Wanted {
                 write!(f, "{} of the mix {name} as this file has it", self.op)?;
             }
         }
-        if self.contract != Contract::User {
-            write!(f, ", {} contract", self.contract)?;
-        }
-        f.write_str(if self.fixed { ", for this size only" } else { ", for any size" })?;
         match self.state {
-            None => write!(f, ", all states"),
-            Some(state) => write!(f, " in {state}, {}", self.drive),
+            None => write!(f, ", all states")?,
+            Some(state) => write!(f, " in {state}, {}", self.drive)?,
         }
+        if self.contract != Contract::User {
+            write!(f, ", under the {} contract", self.contract)?;
+        }
+        if self.fixed {
+            f.write_str(", by a loop for this size only")?;
+        }
+        Ok(())
     }
 }
 
