@@ -72,10 +72,10 @@ fn every_class_passes_the_quick_set() {
 }
 
 #[test]
-fn some_of_each_class_pass_the_full_set() {
+fn half_of_them_pass_the_full_set() {
     let mut verifier = verifier();
-    // All of them would take long.
-    for id in ids().into_iter().step_by(8) {
+    // Every second one: all take twice as long.
+    for id in ids().into_iter().step_by(2) {
         let body = Body::Machine(code(&id).expect("legal").machine());
         let verified = verifier.verify(body_op(&id), &body, Check::Full, &());
         let verified = verified.unwrap_or_else(|failure| panic!("{id}: {failure}"));
