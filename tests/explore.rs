@@ -166,20 +166,20 @@ fn it_fits_80_columns_without_colour_and_hears_the_mouse() {
     tmux.wait_for("99/99");
     // A click on an axis selects it, and + changes it.
     let screen = tmux.screen();
-    let row = screen.lines().position(|line| line.contains("store")).unwrap();
+    let row = screen.lines().position(|line| line.contains("touch")).unwrap();
     let line = screen.lines().nth(row).unwrap();
-    let column = line[..line.find("store").unwrap()].chars().count();
+    let column = line[..line.find("touch").unwrap()].chars().count();
     tmux.text(&format!("\u{1b}[<0;{};{}M", column + 2, row + 1));
     tmux.text(&format!("\u{1b}[<0;{};{}m", column + 2, row + 1));
     tmux.text("+");
-    tmux.wait("aligned stores", |screen| shown_loop(screen).ends_with("/aligned"));
+    tmux.wait("reads before writes", |screen| shown_loop(screen).ends_with("/rbw"));
     // Put aside, the shell has its terminal; called back, it is drawn again.
     signal(tmux.child(), "TSTP");
     tmux.wait_for("left 147");
     assert_eq!(tmux.fact("alternate_on"), "0");
     tmux.line("clear; fg; echo le''ft $?; stty -a > after; echo do''ne");
     tmux.wait("the explorer again", |screen| {
-        tmux.fact("alternate_on") == "1" && shown_loop(screen).ends_with("/aligned")
+        tmux.fact("alternate_on") == "1" && shown_loop(screen).ends_with("/rbw")
     });
     tmux.text("q");
     assert_eq!(given_back(&tmux, room.path()), 0);

@@ -80,7 +80,10 @@ fn search(op: &str, results: &Path) -> Value {
 fn search_has_the_shape_of_schema_1() {
     let room = tempfile::tempdir().unwrap();
     let found = search(OP, room.path());
-    object(&found, &["schema", "command", "seed", "seconds", "host", "op", "sizes", "warnings"]);
+    object(
+        &found,
+        &["schema", "command", "seed", "seconds", "host", "op", "contract", "sizes", "warnings"],
+    );
     assert_eq!((count(&found["schema"]), count(&found["seed"])), (1, 7));
     assert!(text(&found["command"]).starts_with("looptune search --op zero --size"));
     assert!(positive(&found["seconds"]) < 60.0);

@@ -138,7 +138,7 @@ fn what_a_person_would_type_is_legal_or_says_why_not() {
         "copy/rep8/head-src",
         "zero/rep64/tail-bytes",
         "zero/rep32/tail-overlap/head-dst",
-        "copy/zmm/u4/aligned/pf-w@256-both",
+        "copy/zmm/u4/aligned/pf-w@256-dst",
         "zero/ymm/pf-w@64",
     ] {
         assert_eq!(check(&id.parse().unwrap()), Ok(()), "{id}");

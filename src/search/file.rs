@@ -27,10 +27,10 @@ pub struct Strategy {
 }
 
 impl Default for Strategy {
-    /// Three samples, so that one disturbed sample is outvoted; two steps from each leader; a dozen finalists, so that
+    /// Three samples, so that one disturbed sample is outvoted; two steps from each leader; fourteen finalists, so that
     /// each class and store type keeps a representative beside the leaders.
     fn default() -> Strategy {
-        Strategy { screen_rounds: 3, local_rounds: 2, finalists: 12 }
+        Strategy { screen_rounds: 3, local_rounds: 2, finalists: 14 }
     }
 }
 
