@@ -9,7 +9,7 @@ use crate::units::{MAX_MIX_SIZE, human_size};
 const NAME_BYTES: usize = 32;
 
 /// What a cell says of its mix: the name that people know it by, and what tells it from others
-/// of that name. The sizes themselves are in a [`SizeMix`].
+/// of that name. The sizes themselves are in a [`SizeMix`](super::SizeMix).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(into = "Recorded", try_from = "Recorded")]
 pub struct Mix {
