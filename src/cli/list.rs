@@ -10,7 +10,7 @@ use crate::host::{FeatureSet, Host};
 use crate::ir::{self, Function};
 use crate::search::SearchFile;
 use crate::space::{Census, supported};
-use crate::subject::{Contract, Op, Variant};
+use crate::subject::{Class, Contract, Op, Variant};
 
 mod axes;
 mod document;
@@ -34,6 +34,8 @@ pub struct ListArgs {
 /// The space that a search file has for one op, counted.
 struct Counted {
     op: Op,
+    /// Legal variants of each class.
+    by_class: Vec<(Class, usize)>,
     /// Distinct codes of the legal variants.
     distinct: usize,
     /// On this host.
@@ -82,8 +84,11 @@ fn count(file: SearchFile, host: FeatureSet) -> Listed {
         .iter()
         .map(|&op| {
             let space = file.space(op);
-            let (distinct, distinct_here) = distinct(&space.legal(), &host);
-            Counted { op, here: space.census(&host), distinct, distinct_here }
+            let legal = space.legal();
+            let (distinct, distinct_here) = distinct(&legal, &host);
+            let of_class = |class: &Class| legal.iter().filter(|v| v.class == *class).count();
+            let by_class = Class::ALL.iter().map(|class| (*class, of_class(class))).collect();
+            Counted { op, here: space.census(&host), by_class, distinct, distinct_here }
         })
         .collect();
     Listed { file, spaces }

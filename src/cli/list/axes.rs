@@ -1,6 +1,7 @@
 //! What each axis can have on this host.
 
-use super::page::{table, widths};
+use super::page::{grouped, table, widths};
+use super::{Counted, Listed};
 use crate::host::FeatureSet;
 use crate::space::{check, supported};
 use crate::subject::{Class, Encoding, Hint, Op, Prefetch, Side, Variant};
@@ -57,19 +58,47 @@ fn bases() -> impl Iterator<Item = Variant> {
 
 /// The table.
 pub(super) fn axes(host: FeatureSet) -> String {
-    let mut table = table(&["axis", "values here", "not here", "in an id", "default"]);
+    let mut table = table(&["axis", "legal", "values here", "not here", "in an id", "default"]);
     for row in axis_rows(host) {
         table.add_row([
             row.axis.key.to_string(),
+            format!("{}/{}", row.values.len(), row.values.len() + row.refused.len()),
             row.summary,
             row.refused.join(" "),
             row.axis.token.to_string(),
             row.axis.default.to_string(),
         ]);
     }
-    widths(&mut table, &[10, 32, 10, 16]);
-    let legend = " a64+*: the loop top at every skew modulo 64, in files too; distances in bytes";
+    widths(&mut table, &[10, 7, 27, 10, 16]);
+    let legend = " legal: values that a loop here can have, of all; a fixed size is any from 1 byte on\n \
+                  a64+*: the loop top at every skew modulo 64, in files too; distances in bytes";
     format!("{}\n{legend}", table.trim_fmt())
+}
+
+/// How many loops of each class the default spaces have: legal ones, and those that run here.
+pub(super) fn classes(listed: &[Listed]) -> String {
+    let defaults: Vec<&Counted> = Op::TUNED
+        .iter()
+        .filter_map(|op| {
+            let file = listed.iter().find(|l| l.file.name == op.word())?;
+            file.spaces.iter().find(|space| space.op == *op)
+        })
+        .collect();
+    let mut header = vec!["class".to_string(), "bytes a step".to_string()];
+    for space in &defaults {
+        header.extend([format!("{}: legal", space.op), format!("{}: here", space.op)]);
+    }
+    let header: Vec<&str> = header.iter().map(String::as_str).collect();
+    let mut table = table(&header);
+    for (i, class) in Class::ALL.iter().enumerate() {
+        let mut row = vec![class.to_string(), class.width().to_string()];
+        for space in &defaults {
+            let here = space.here.variants.iter().filter(|v| v.class == *class).count();
+            row.extend([grouped(space.by_class[i].1 as u64), grouped(here as u64)]);
+        }
+        table.add_row(row);
+    }
+    format!("{}\n loops of the default search files, by class", table.trim_fmt())
 }
 
 #[cfg(test)]

@@ -25,6 +25,7 @@ pub(super) fn document(host: &Host, listed: &[Listed], whole: bool) -> Value {
             .map(|row| {
                 json!({
                     "axis": row.axis.key,
+                    "legal": row.values.len(),
                     "values": row.values,
                     "unsupported": row.refused,
                     "default": row.axis.default,

@@ -5,7 +5,7 @@ use comfy_table::{
     TableStyle, Width,
 };
 
-use super::axes::axes;
+use super::axes::{axes, classes};
 use super::{Counted, Listed, named};
 use crate::host::{Feature, FeatureSet};
 use crate::space::RULES;
@@ -25,6 +25,7 @@ pub(super) fn page(host: FeatureSet, listed: &[Listed], whole: bool) -> String {
     if whole {
         sections.push(families());
         sections.push(axes(host));
+        sections.push(classes(listed));
         sections.push(baselines());
         sections.push(named::page());
     }
@@ -234,7 +235,7 @@ fn features(set: FeatureSet) -> String {
 }
 
 /// A number with its thousands apart.
-fn grouped(n: u64) -> String {
+pub(super) fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut grouped = String::new();
     for (i, digit) in digits.chars().enumerate() {
