@@ -69,7 +69,7 @@ pub(super) fn axes(host: FeatureSet) -> String {
             row.axis.default.to_string(),
         ]);
     }
-    widths(&mut table, &[10, 7, 27, 10, 16]);
+    widths(&mut table, &[11, 9, 24, 10, 16]);
     let legend = " legal: values that a loop here can have, of all; a fixed size is any from 1 byte on\n \
                   a64+*: the loop top at every skew modulo 64, in files too; distances in bytes";
     format!("{}\n{legend}", table.trim_fmt())
