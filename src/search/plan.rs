@@ -1,7 +1,6 @@
 //! From a question to cells.
 
-use crate::host::Caches;
-use crate::measure::state_exists;
+use crate::measure::{Levels, state_exists};
 use crate::subject::{Baseline, Cell, Contract, Drive, Extent, Level, Op, SizeMix, State};
 
 use super::budget::Budget;
@@ -59,8 +58,8 @@ pub struct SizePlan {
     pub absent: Vec<(String, String)>,
 }
 
-/// The cells of a question.
-pub fn plan(question: &Question, caches: &Caches) -> Vec<SizePlan> {
+/// The cells of a question, where caches are as large as these.
+pub fn plan(question: &Question, levels: &Levels) -> Vec<SizePlan> {
     let every: Vec<State> = Level::ALL.iter().map(|l| State::both(*l)).collect();
     let states = question.states.as_ref().unwrap_or(&every);
     question
@@ -74,7 +73,7 @@ pub fn plan(question: &Question, caches: &Caches) -> Vec<SizePlan> {
             };
             for state in states {
                 let cell = |drive| Cell::of(question.op, extent, *state, drive);
-                match state_exists(&cell(Drive::Throughput), caches) {
+                match state_exists(&cell(Drive::Throughput), levels) {
                     Ok(()) => plan.cells.extend(drives.iter().map(|d| cell(*d))),
                     Err(reason) => plan.absent.push((state.to_string(), reason)),
                 }

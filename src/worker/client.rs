@@ -11,6 +11,7 @@ use serde::de::DeserializeOwned;
 use super::link::{Link, Outcome};
 use super::protocol::{FrameError, Hello, LINE_LOST, Reply, Request, VERSION};
 use crate::host::Fingerprint;
+use crate::measure::{Edges, Levels, Thoroughness};
 use crate::mem::Activity;
 use crate::subject::Op;
 use crate::trial::{
@@ -76,6 +77,7 @@ pub struct WorkerFacts {
 pub struct Client {
     options: ClientOptions,
     link: Option<(Link, WorkerFacts)>,
+    levels: Option<Levels>,
     lost: u64,
 }
 
@@ -94,7 +96,7 @@ enum Lost {
 impl Client {
     /// A client without a worker yet.
     pub fn new(options: ClientOptions) -> Client {
-        Client { options, link: None, lost: 0 }
+        Client { options, link: None, levels: None, lost: 0 }
     }
 
     /// Starts a worker unless one is there, and tells what it says of itself.
@@ -103,6 +105,32 @@ impl Client {
     /// Where none can be had, or it stands on another machine.
     pub fn start(&mut self) -> Result<&WorkerFacts, EvaluateError> {
         Ok(&self.link()?.1)
+    }
+
+    /// From now on states are made of caches of these sizes, by this worker and those that may
+    /// replace it; `None`: as the worker's processor tells.
+    pub fn reckon_with(&mut self, levels: Option<Levels>) {
+        self.levels = levels;
+    }
+
+    /// Measures where the caches end for the worker's CPU; `Ok(Err(why))` where that cannot be
+    /// measured.
+    ///
+    /// # Errors
+    /// Where no worker can be had, or one is lost twice over it.
+    pub fn edges(&mut self, how: Thoroughness) -> Result<Result<Edges, String>, EvaluateError> {
+        let mut again = false;
+        loop {
+            let why = match self.once(&Request::Edges { how }, again)? {
+                Ok(Reply::Edges(found)) => return Ok(found),
+                Ok(_) => return Err(self.mixed_up()),
+                Err(lost) => alone(lost).to_string(),
+            };
+            if again {
+                return Err(EvaluateError::Start { command: self.options.command.join(" "), why });
+            }
+            again = true;
+        }
     }
 
     /// Workers lost so far.
@@ -333,16 +361,17 @@ impl Evaluator for Client {
     fn evaluate(&mut self, request: &BlockRequest) -> Result<BlockResult, EvaluateError> {
         let mut present: Vec<usize> = (0..request.members.len()).collect();
         let mut failures = Vec::new();
+        let levels = self.levels;
         let form = |present: &[usize]| {
             let members = present.iter().map(|i| request.members[*i].clone()).collect();
-            Request::Block(BlockRequest { members, ..request.clone() })
+            Request::Block { request: BlockRequest { members, ..request.clone() }, levels }
         };
         let foreign = |i: usize| is_foreign(&request.members[i].body);
         let note = |i: usize, failure| failures.push((i as u32, failure));
         let reply = self.ask(&mut present, foreign, form, note)?;
         let mut result = match reply {
             Some(Reply::Block(result)) => result,
-            Some(Reply::Verify(_)) => return Err(self.mixed_up()),
+            Some(Reply::Verify(_) | Reply::Edges(_)) => return Err(self.mixed_up()),
             None => BlockResult {
                 samples: Vec::new(),
                 failures: Vec::new(),
