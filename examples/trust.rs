@@ -103,6 +103,7 @@ fn request(cell: Cell, members: Vec<Member>, layouts: u32, blocks: u32, seed: u6
         check: Check::Quick { size: cell.size },
         pass_ns: 3000,
         limit_ns: 0,
+        without: looptune::trial::Without::NOTHING,
     }
 }
 

@@ -83,6 +83,8 @@ fn a_search_completes_around_them() {
         mixes: Vec::new(),
         states: Some(vec![State::both(Level::L1)]),
         drives: Some(vec![Drive::Throughput]),
+        conditions: looptune::subject::Conditions::DEFAULT,
+        consumers: vec![looptune::subject::Consumer::None],
         budget: Some(Budget::Samples(4000)),
         seed: 1,
         baselines: Baseline::PRESENT.to_vec(),

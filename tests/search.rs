@@ -129,6 +129,8 @@ fn question(states: &[Level]) -> Question {
         mixes: Vec::new(),
         states: Some(states.iter().map(|l| State::both(*l)).collect()),
         drives: None,
+        conditions: looptune::subject::Conditions::DEFAULT,
+        consumers: vec![looptune::subject::Consumer::None],
         budget: Some(Budget::Samples(20_000)),
         seed: 1,
         baselines: Baseline::PRESENT.to_vec(),

@@ -69,6 +69,7 @@ fn request(bodies: Vec<Body>) -> BlockRequest {
         check: Check::Quick { size: 256 },
         pass_ns: 2000,
         limit_ns: 0,
+        without: looptune::trial::Without::NOTHING,
     }
 }
 

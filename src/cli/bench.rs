@@ -10,6 +10,7 @@ use clap::{Args, ValueHint};
 
 use self::course::{Course, Slot, run_courses};
 use super::arguments::{self, Drives, Sizes, States};
+use super::conditions::ConditionsArgs;
 use super::exit::{unsupported, usage};
 use super::session::{Session, cache_sizes};
 use crate::measure::{CacheSizes, Thoroughness};
@@ -18,7 +19,7 @@ use crate::search::{
     Budget, Candidate, Entrant, Question, baseline_entrant, candidate_entrant, fresh_seed, plan,
 };
 use crate::space;
-use crate::subject::{Baseline, Cell, Contract, Op, Subject, Variant};
+use crate::subject::{Baseline, Cell, Contract, Op, Placement, Subject, Variant};
 use crate::trial::{Body, Member, Role};
 
 /// Seconds a cell gets where nothing is asked: a few cells are over in a moment.
@@ -68,6 +69,11 @@ pub struct BenchArgs {
     /// Make the driver do so much more work for the second subject
     #[arg(long, hide = true, value_parser = arguments::fraction)]
     plant: Option<f64>,
+    /// Leave countermeasures off, to see the traps that they are for
+    #[arg(long, hide = true, value_name = "LIST", value_parser = arguments::countermeasures())]
+    without: Option<arguments::Countermeasures>,
+    #[command(flatten)]
+    conditions: ConditionsArgs,
     /// One JSON document on stdout, nothing else there
     #[arg(long)]
     json: bool,
@@ -96,7 +102,8 @@ pub(super) fn run(args: &BenchArgs, runner: Option<&str>) -> anyhow::Result<()> 
     let cells = args.cells(op, &session)?;
     let budget = share(args.budget, cells.len());
     let cells = cells.iter().map(|c| (*c, budget)).collect();
-    let course = Course { op, slots, cells, mixes: arguments::mixes(&args.mix)? };
+    let without = args.without.iter().flat_map(|w| w.0.iter().copied()).collect();
+    let course = Course { op, slots, cells, mixes: arguments::mixes(&args.mix)?, without };
     let ran = run_courses(&[course], args.seed(), &mut session, args.quiet)?;
     let facts = session.facts(op);
     let mut out = std::io::stdout().lock();
@@ -142,6 +149,8 @@ impl BenchArgs {
             mixes,
             states: self.state.as_ref().map(|s| s.0.clone()),
             drives: self.drive.as_ref().map(|d| d.0.clone()),
+            conditions: self.conditions.conditions(Placement::ALIGNED),
+            consumers: self.conditions.consumers(),
             budget: self.budget,
             seed: 0,
             baselines: Vec::new(),

@@ -4,6 +4,7 @@
 mod arguments;
 pub mod bench;
 pub mod completions;
+mod conditions;
 mod exit;
 pub mod explore;
 pub mod export;

@@ -8,6 +8,7 @@ use anyhow::Context as _;
 use clap::{Args, ValueHint};
 
 use super::arguments::{self, Drives, Sizes, States, Weights};
+use super::conditions::ConditionsArgs;
 use super::exit::{unsupported, usage};
 use super::progress::{Both, ProgressLine, Steps};
 use super::session::{Session, cache_sizes, command_line};
@@ -19,7 +20,7 @@ use crate::search::{
     plan, search,
 };
 use crate::space;
-use crate::subject::{Baseline, Contract, Op, Variant};
+use crate::subject::{Baseline, Contract, Op, Placement, Variant};
 
 /// Arguments of `looptune search`.
 #[derive(Debug, Args)]
@@ -68,6 +69,8 @@ pub struct SearchArgs {
     /// Folder of the results
     #[arg(long, value_name = "DIR", default_value = "results", value_hint = ValueHint::DirPath)]
     results: PathBuf,
+    #[command(flatten)]
+    conditions: ConditionsArgs,
     /// One JSON document on stdout, nothing else there
     #[arg(long)]
     json: bool,
@@ -161,6 +164,8 @@ fn question(args: &SearchArgs, file: &SearchFile) -> anyhow::Result<Question> {
         mixes,
         states: args.state.as_ref().map(|s| s.0.clone()).or_else(|| file.states.clone()),
         drives: args.drive.as_ref().map(|d| d.0.clone()).or_else(|| file.drives.clone()),
+        conditions: args.conditions.conditions(Placement::ALIGNED),
+        consumers: args.conditions.consumers(),
         budget: args.budget.or(file.budget),
         seed: args.seed.unwrap_or_else(fresh_seed),
         baselines: Baseline::PRESENT.to_vec(),

@@ -114,6 +114,7 @@ pub(super) fn client_options(
     command.push(own.to_string_lossy().into_owned());
     Ok(ClientOptions {
         command,
+        environment: Vec::new(),
         deadline: ClientOptions::DEADLINE,
         fingerprint: Some(host.fingerprint()),
         interrupted: Some(interrupted),

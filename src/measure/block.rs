@@ -103,7 +103,8 @@ pub fn run_blocks(
         if contenders.is_empty() || (layout > 0 && spent()) {
             break;
         }
-        let (mut rng, delta) = draw::layout(request.seed, layout, &request.cell.placement);
+        let (mut rng, delta) =
+            draw::layout(request.seed, layout, &request.cell.conditions.placement);
         rig.place(request.seed, delta, &mut rng);
         let entries = emit(instruments, contenders, &mut rng)?;
         if layout == 0 {

@@ -68,11 +68,11 @@ impl Rig {
         if cell.mix.is_some() && u32::try_from(bytes).is_err() {
             return Err(MeasureError::NoState("larger than calls of a mix can be told of".into()));
         }
-        let dst = map(bytes, cell.pages, shared, |_| 0x5a5a_5a5a_5a5a_5a5a)?;
+        let dst = map(bytes, cell.conditions.pages, shared, |_| 0x5a5a_5a5a_5a5a_5a5a)?;
         let src = match cell.op {
             // Every word another value: no page can be shared or compressed away, and a
             // wrong byte would show.
-            Op::Copy => Some(map(bytes, cell.pages, shared, |i| {
+            Op::Copy => Some(map(bytes, cell.conditions.pages, shared, |i| {
                 (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)
             })?),
             Op::Zero | Op::Read | Op::Write => None,
@@ -90,7 +90,7 @@ impl Rig {
             src_start,
             destinations: Vec::new(),
         };
-        rig.place(0, 0, &mut draw::layout(0, 0, &cell.placement).0);
+        rig.place(0, 0, &mut draw::layout(0, 0, &cell.conditions.placement).0);
         Ok(rig)
     }
 
@@ -134,7 +134,7 @@ impl Rig {
         if self.order.0 != seed {
             self.order = (seed, draw::visit_order(seed, self.ring.pairs as usize));
         }
-        let placement = self.cell.placement;
+        let placement = self.cell.conditions.placement;
         let mut page = || rng.random_range(0..SPARE_PAGES) * PAGE;
         self.dst_start =
             self.dst.as_ptr() as usize + page() + usize::from(delta) + usize::from(placement.dst);
@@ -216,6 +216,7 @@ fn map(
     let mut map = Map::new(bytes)?;
     match pages {
         Pages::Small => map.advise_no_huge()?,
+        other => return Err(MeasureError::NoState(format!("no buffers with {other} pages"))),
     }
     for (i, chunk) in map.bytes_mut().chunks_mut(8).enumerate() {
         chunk.copy_from_slice(&word(i).to_le_bytes()[..chunk.len()]);
@@ -240,11 +241,11 @@ mod tests {
     fn buffers_lie_where_the_placement_says_and_inside_their_maps() {
         for (op, size) in [(Op::Copy, 1), (Op::Copy, 4096), (Op::Zero, 100), (Op::Copy, 20_000)] {
             let mut cell = Cell::new(op, size, State::both(Level::L2), Drive::Throughput);
-            cell.placement.dst = 17;
-            cell.placement.src = 3;
+            cell.conditions.placement.dst = 17;
+            cell.conditions.placement.src = 3;
             let mut rig = Rig::new(&cell, &LEVELS, None).expect("the state exists");
             for layout in 0..40 {
-                let (mut rng, delta) = draw::layout(5, layout, &cell.placement);
+                let (mut rng, delta) = draw::layout(5, layout, &cell.conditions.placement);
                 rig.place(5, delta, &mut rng);
                 let dst_map = rig.dst.bytes().as_ptr_range();
                 for pair in rig.visits().chain(rig.warm_pair()) {

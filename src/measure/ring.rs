@@ -77,8 +77,8 @@ impl Ring {
             format!("the state {} asks for two levels at once, which no ring makes", cell.state)
         })?;
         let offset = match cell.op {
-            Op::Copy => cell.placement.dst.max(cell.placement.src),
-            Op::Zero | Op::Read | Op::Write => cell.placement.dst,
+            Op::Copy => cell.conditions.placement.dst.max(cell.conditions.placement.src),
+            Op::Zero | Op::Read | Op::Write => cell.conditions.placement.dst,
         };
         let drawn = if cell.mix.is_some() { DRAWN_OFFSET } else { 0 };
         let stride = (cell.size + u64::from(offset) + drawn).next_multiple_of(64);
@@ -220,7 +220,7 @@ mod tests {
         assert!(plan(Op::Zero, 4096, Level::L2, &small).unwrap_err().contains("too small"));
         let mut pair =
             Cell::new(Op::Copy, 64, State::from_word("dram:l1").unwrap(), Drive::Chained);
-        pair.placement = Placement { dst: 63, src: 0, delta: None };
+        pair.conditions.placement = Placement { dst: 63, src: 0, delta: None };
         assert!(Ring::plan(&pair, &ZEN3).unwrap_err().contains("dram:l1"));
     }
 
@@ -248,7 +248,7 @@ mod tests {
     #[test]
     fn offsets_take_a_line_more() {
         let mut cell = Cell::new(Op::Copy, 4096, State::both(Level::L2), Drive::Throughput);
-        cell.placement.src = 1;
+        cell.conditions.placement.src = 1;
         assert_eq!(Ring::plan(&cell, &ZEN3).unwrap().stride, 4096 + 64);
         cell.op = Op::Zero;
         assert_eq!(Ring::plan(&cell, &ZEN3).unwrap().stride, 4096);

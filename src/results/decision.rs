@@ -136,11 +136,13 @@ fn at_cell(run: &str, kind: &str, cell: &Cell) -> DecisionRow {
         op: cell.op.to_string(),
         state: cell.state.to_string(),
         drive: cell.drive.to_string(),
-        dst_mod64_bytes: Some(cell.placement.dst),
-        src_mod64_bytes: Some(cell.placement.src),
-        delta_mod4096_bytes: cell.placement.delta,
-        pages: cell.pages.to_string(),
-        consumer: cell.consumer.to_string(),
+        dst_mod64_bytes: Some(cell.conditions.placement.dst),
+        src_mod64_bytes: Some(cell.conditions.placement.src),
+        delta_mod4096_bytes: cell.conditions.placement.delta,
+        pages: cell.conditions.pages.to_string(),
+        consumer: cell.conditions.consumer.to_string(),
+        source: Some(cell.conditions.source.to_string()),
+        threads: Some(cell.conditions.threads),
         ..of_extent(run, kind, &cell.extent())
     }
 }

@@ -11,7 +11,7 @@ use super::panel::{Entrant, Panel};
 use super::plan::band;
 use crate::stats::Verdict;
 use crate::subject::{Cell, SizeMix, Subject};
-use crate::trial::{EvaluateError, Evaluator, Failure, Observer, Phase};
+use crate::trial::{EvaluateError, Evaluator, Failure, Observer, Phase, Without};
 
 /// Layouts of a comparison: ten at least for an interval; at 1600, in l1, half a per cent stands
 /// out on a busy machine whose layouts differ by three.
@@ -30,6 +30,8 @@ pub struct Contest {
     pub budget: Budget,
     /// Seed of everything drawn.
     pub seed: u64,
+    /// Countermeasures that are left off.
+    pub without: Without,
 }
 
 /// A subject's line of a comparison.
@@ -166,6 +168,7 @@ pub fn contested(
     );
     context.mixes.extend(contest.mix.clone());
     let mut panel = context.panel(contest.cell, contest.entrants.clone());
+    panel.without = contest.without;
     let mut share = context.meter.share(1.0);
     context.fill(&mut panel, Phase::Bench, &mut share, LAYOUTS.0, LAYOUTS.1)?;
     Ok(Contested { panel, rng: context.rng })

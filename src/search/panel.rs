@@ -5,8 +5,8 @@ use std::time::Instant;
 use crate::stats::Paired;
 use crate::subject::{Cell, Subject};
 use crate::trial::{
-    BlockRequest, Check, Clock, EvaluateError, Evaluator, Failure, Member, MemberOrder, Observer,
-    Phase, Role, Sample, Summary, Trial,
+    BlockRequest, Check, Clock, Countermeasure, EvaluateError, Evaluator, Failure, Member,
+    MemberOrder, Observer, Phase, Role, Sample, Summary, Trial, Without,
 };
 use crate::units::Picos;
 
@@ -57,6 +57,8 @@ pub struct Panel {
     pub weights: Vec<(u32, f64)>,
     /// Who.
     pub entrants: Vec<Entrant>,
+    /// Countermeasures that are left off.
+    pub without: Without,
     /// Why an entrant has no times.
     pub failures: Vec<Option<Failure>>,
     /// Samples made.
@@ -80,6 +82,7 @@ impl Panel {
             weights: Vec::new(),
             failures: vec![None; entrants.len()],
             entrants,
+            without: Without::NOTHING,
             samples: 0,
             disturbed: 0,
             clock: Clock::default(),
@@ -120,10 +123,14 @@ impl Panel {
             seed,
             layouts: effort.layouts,
             blocks: effort.blocks,
-            order: MemberOrder::Shuffled,
+            order: match self.without.leaves_off(Countermeasure::Shuffle) {
+                true => MemberOrder::AsGiven,
+                false => MemberOrder::Shuffled,
+            },
             check: Check::Quick { size: self.cell.size },
             pass_ns: effort.pass_ns,
             limit_ns: effort.limit_ns,
+            without: self.without,
         };
         let started = Instant::now();
         let result = evaluator.evaluate(&request)?;

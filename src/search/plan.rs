@@ -1,7 +1,9 @@
 //! From a question to cells.
 
 use crate::measure::{Levels, state_exists};
-use crate::subject::{Baseline, Cell, Contract, Drive, Extent, Level, Op, SizeMix, State};
+use crate::subject::{
+    Baseline, Cell, Conditions, Consumer, Contract, Drive, Extent, Level, Op, SizeMix, State,
+};
 
 use super::budget::Budget;
 
@@ -24,6 +26,10 @@ pub struct Question {
     pub states: Option<Vec<State>>,
     /// Drives; `None`: throughput, and chained below 256 bytes a call in the mean.
     pub drives: Option<Vec<Drive>>,
+    /// Under which conditions; its consumer is not looked at.
+    pub conditions: Conditions,
+    /// Who reads the destination: each has cells of its own.
+    pub consumers: Vec<Consumer>,
     /// Budget of the whole command; `None`: two seconds a cell, three where it is of a mix.
     pub budget: Option<Budget>,
     /// Seed of everything drawn.
@@ -72,9 +78,14 @@ pub fn plan(question: &Question, levels: &Levels) -> Vec<SizePlan> {
                 None => &[Drive::Throughput],
             };
             for state in states {
-                let cell = |drive| Cell::of(question.op, extent, *state, drive);
-                match state_exists(&cell(Drive::Throughput), levels) {
-                    Ok(()) => plan.cells.extend(drives.iter().map(|d| cell(*d))),
+                let of = |drive: Drive, consumer: Consumer| Cell {
+                    conditions: Conditions { consumer, ..question.conditions },
+                    ..Cell::of(question.op, extent, *state, drive)
+                };
+                match state_exists(&of(Drive::Throughput, Consumer::None), levels) {
+                    Ok(()) => plan.cells.extend(question.consumers.iter().flat_map(|consumer| {
+                        drives.iter().map(move |drive| of(*drive, *consumer))
+                    })),
                     Err(reason) => plan.absent.push((state.to_string(), reason)),
                 }
             }

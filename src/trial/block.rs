@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::body::Body;
+use super::countermeasure::Without;
 use super::failure::Failure;
 use crate::subject::Cell;
 
@@ -72,6 +73,8 @@ pub struct BlockRequest {
     /// Stop after this many nanoseconds even if blocks are missing (at least one block is
     /// made of each layout begun); 0: no limit.
     pub limit_ns: u64,
+    /// Countermeasures that are left off, to show their traps.
+    pub without: Without,
 }
 
 /// What disturbed a sample, as far as the system tells.

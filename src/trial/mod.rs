@@ -5,6 +5,7 @@
 
 mod block;
 mod body;
+mod countermeasure;
 mod failure;
 mod record;
 
@@ -13,6 +14,7 @@ pub use block::{
     BlockRequest, BlockResult, Check, Clock, Disturbance, Member, MemberOrder, Sample,
 };
 pub use body::{Body, Machine};
+pub use countermeasure::{Countermeasure, Without};
 pub use failure::{Failure, FailureKind, Misbehaviour};
 pub use record::{Phase, Progress, Role, Summary, Trial};
 

@@ -15,7 +15,8 @@ use crate::measure::{Edges, Levels, Thoroughness};
 use crate::mem::Activity;
 use crate::subject::Op;
 use crate::trial::{
-    BlockRequest, BlockResult, Body, Check, EvaluateError, Evaluator, Failure, FailureKind,
+    BlockRequest, BlockResult, Body, Check, Countermeasure, EvaluateError, Evaluator, Failure,
+    FailureKind,
 };
 use crate::verify;
 
@@ -30,6 +31,8 @@ pub struct ClientOptions {
     /// program, as in `qemu-x86_64 -cpu Haswell …/looptune`, it counts as a runner, and all
     /// deadlines are longer.
     pub command: Vec<String>,
+    /// Environment variables that are set for it, beside those of this process.
+    pub environment: Vec<(String, String)>,
     /// Which machine the worker must stand on; `None`: any.
     pub fingerprint: Option<Fingerprint>,
     /// A worker without a sign of life for so long hangs.
@@ -47,6 +50,7 @@ impl ClientOptions {
     pub fn new(command: Vec<String>) -> ClientOptions {
         ClientOptions {
             command,
+            environment: Vec::new(),
             fingerprint: None,
             deadline: ClientOptions::DEADLINE,
             interrupted: None,
@@ -156,7 +160,8 @@ impl Client {
         }
         let failed =
             |why: String| EvaluateError::Start { command: self.options.command.join(" "), why };
-        let mut link = Link::start(&self.options.command).map_err(failed)?;
+        let mut link =
+            Link::start(&self.options.command, &self.options.environment).map_err(failed)?;
         let hello: Hello =
             match link.wait(self.options.patience(), self.options.interrupted.as_deref()) {
                 Outcome::Answer(hello) => hello,
@@ -361,7 +366,8 @@ impl Evaluator for Client {
     fn evaluate(&mut self, request: &BlockRequest) -> Result<BlockResult, EvaluateError> {
         let mut present: Vec<usize> = (0..request.members.len()).collect();
         let mut failures = Vec::new();
-        let levels = self.levels;
+        let as_told = request.without.leaves_off(Countermeasure::MeasuredEdges);
+        let levels = self.levels.filter(|_| !as_told);
         let form = |present: &[usize]| {
             let members = present.iter().map(|i| request.members[*i].clone()).collect();
             Request::Block { request: BlockRequest { members, ..request.clone() }, levels }

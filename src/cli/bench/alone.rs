@@ -10,7 +10,7 @@ use super::{BenchArgs, ready};
 use crate::report;
 use crate::search::{Budget, baseline_entrant};
 use crate::subject::{Baseline, Cell, Drive, NamedLoop, Op, Subject};
-use crate::trial::FailureKind;
+use crate::trial::{FailureKind, Without};
 
 /// Seconds a loop gets in a cell where nothing is asked: all of them in all states of one size
 /// stay below a minute.
@@ -67,7 +67,7 @@ fn course(op: Op, args: &BenchArgs, session: &Session) -> anyhow::Result<Course>
         cells.retain(|c: &Cell| c.drive == Drive::Throughput);
     }
     let cells = cells.into_iter().map(|c| (c, budget)).collect();
-    Ok(Course { op, slots, cells, mixes: arguments::mixes(&args.mix)? })
+    Ok(Course { op, slots, cells, mixes: arguments::mixes(&args.mix)?, without: Without::NOTHING })
 }
 
 /// What serves an op: baselines, the first of them the reference, then the named loops.

@@ -6,7 +6,7 @@ use crate::report::{BenchCell, Note};
 use crate::search::{Budget, Contest, Entrant, Row, compare};
 use crate::subject::{Baseline, Cell, Op, SizeMix, Subject};
 use crate::trial::{
-    Check, EvaluateError, Evaluator, Failure, FailureKind, Observer, Progress, Trial,
+    Check, EvaluateError, Evaluator, Failure, FailureKind, Observer, Progress, Trial, Without,
 };
 
 /// A row's subject.
@@ -25,6 +25,8 @@ pub(super) struct Course {
     pub(super) cells: Vec<(Cell, Budget)>,
     /// The mixes that some of the cells are of.
     pub(super) mixes: Vec<SizeMix>,
+    /// Countermeasures that are left off.
+    pub(super) without: Without,
 }
 
 /// What was measured, and what a reader must know of it.
@@ -59,6 +61,7 @@ pub(super) fn run_courses(
                 entrants: course.entrants(),
                 budget: *budget,
                 seed: seed.wrapping_add(u64::from(line.begun)),
+                without: course.without,
             };
             let rows = match compare(&contest, tick_hz, &mut session.client, &mut line) {
                 // What was measured before the interruption is shown.

@@ -126,6 +126,8 @@ fn cell(row: &DecisionRow) -> Result<Cell, String> {
         },
         pages: &row.pages,
         consumer: &row.consumer,
+        source: row.source.as_deref(),
+        threads: row.threads,
     }
     .cell()
 }
