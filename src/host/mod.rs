@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 pub use affinity::{allowed_cpus, move_to, pin_to, pin_to_one};
 pub use cache::{Cache, Caches};
 pub use clib::Clib;
-pub use conditions::Conditions;
+pub use conditions::{Conditions, huge_page_mode};
 pub use cpuid::Cpu;
 pub use feature::{Feature, FeatureSet};
 pub use key::Fingerprint;

@@ -2,11 +2,13 @@
 
 mod budget;
 mod candidate;
+mod ceiling;
 mod compare;
 mod compiled;
 mod context;
 mod decide;
 mod file;
+mod incumbent;
 mod outcome;
 mod panel;
 mod plan;
@@ -16,10 +18,12 @@ mod screen;
 
 pub use budget::Budget;
 pub use candidate::{Candidate, compile_all};
+pub use ceiling::{Ceiling, read_ceiling};
 pub use compare::{Contest, Contested, Pair, Row, RowTimes, compare, contested};
 pub use compiled::{Compiled, NoCompiler};
 pub use context::{baseline_entrant, candidate_entrant};
 pub use file::{MAX_POINTS, Region, SearchFile, Strategy};
+pub use incumbent::Incumbents;
 pub use outcome::{
     BaselineOutcome, BaselineTimes, CellOutcome, Excluded, RegretRow, Robust, SearchOutcome,
     SizeOutcome, Standing, Stop, Timed,

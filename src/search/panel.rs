@@ -46,6 +46,8 @@ struct Row {
     gross: Vec<f64>,
     /// ln of net nanoseconds a call.
     net: Vec<f64>,
+    /// The latter of each thread; empty where there is one.
+    threads: Vec<Vec<f64>>,
 }
 
 /// Subjects measured together in one cell, with all their samples.
@@ -157,7 +159,12 @@ impl Panel {
             let layout = base + u64::from(sample.layout);
             if current != Some((sample.layout, sample.block)) {
                 current = Some((sample.layout, sample.block));
-                self.rows.push(Row { layout, gross: vec![f64::NAN; n], net: vec![f64::NAN; n] });
+                self.rows.push(Row {
+                    layout,
+                    gross: vec![f64::NAN; n],
+                    net: vec![f64::NAN; n],
+                    threads: vec![Vec::new(); n],
+                });
             }
             self.layouts = self.layouts.max(layout + 1);
             let index = alive[sample.member as usize];
@@ -165,6 +172,10 @@ impl Panel {
             let Some(row) = self.rows.last_mut() else { continue };
             row.gross[index] = gross.ln();
             row.net[index] = net.ln();
+            if pass.len() > 1 {
+                let each = pass.iter().map(|s| net_ns(s, &self.clock, self.tick_hz).ln());
+                row.threads[index] = each.collect();
+            }
         }
     }
 
@@ -283,6 +294,19 @@ impl Panel {
             paired.push(row.layout, row.net[index]);
         }
         paired
+    }
+
+    /// Median nanoseconds a call of the fastest and of the slowest thread; `None` where there is
+    /// one.
+    pub fn thread_ns(&self, index: usize) -> Option<(f64, f64)> {
+        let threads = self.rows.iter().map(|r| r.threads[index].len()).max()?;
+        let median = |thread: usize| {
+            let own = self.rows.iter().filter_map(|r| r.threads[index].get(thread).copied());
+            crate::stats::median(&mut own.collect::<Vec<_>>()).exp()
+        };
+        let each: Vec<f64> = (0..threads).map(median).collect();
+        let fastest = each.iter().copied().min_by(f64::total_cmp)?;
+        Some((fastest, each.into_iter().max_by(f64::total_cmp)?))
     }
 
     /// Mean wall time of a sample, nanoseconds; `None` before the first.
