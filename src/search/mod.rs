@@ -5,8 +5,10 @@ mod candidate;
 mod compare;
 mod compiled;
 mod context;
+mod crossover;
 mod decide;
 mod file;
+mod frequency;
 mod outcome;
 mod panel;
 mod plan;
@@ -19,7 +21,9 @@ pub use candidate::{Candidate, compile_all};
 pub use compare::{Contest, Contested, Pair, Row, RowTimes, compare, contested};
 pub use compiled::{Compiled, NoCompiler};
 pub use context::{baseline_entrant, candidate_entrant};
+pub use crossover::{Asked, Crossing, Crossover, Rival, Rivals, crossing, steps};
 pub use file::{MAX_POINTS, Region, SearchFile, Strategy};
+pub use frequency::{Frequency, frequency};
 pub use outcome::{
     BaselineOutcome, BaselineTimes, CellOutcome, Excluded, RegretRow, Robust, SearchOutcome,
     SizeOutcome, Standing, Stop, Timed,
