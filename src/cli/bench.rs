@@ -92,6 +92,10 @@ pub(super) fn run(args: &BenchArgs, runner: Option<&str>) -> anyhow::Result<()> 
     }
     let op = common_op(args)?;
     let mut session = Session::new(runner)?;
+    args.look_at_caches(&mut session)?;
+    if args.subjects.contains(&Subject::Baseline(Baseline::LibcTuned)) {
+        tune_by_crossover(op, args.seed(), &mut session)?;
+    }
     let mut slots = Vec::new();
     for subject in &args.subjects {
         slots.push(Slot::Runs(entrant(subject, op, &session)?));
@@ -101,10 +105,6 @@ pub(super) fn run(args: &BenchArgs, runner: Option<&str>) -> anyhow::Result<()> 
             return usage("--plant needs a second subject");
         };
         second.member.plant = plant;
-    }
-    args.look_at_caches(&mut session)?;
-    if args.subjects.contains(&Subject::Baseline(Baseline::LibcTuned)) {
-        tune_by_crossover(op, args.seed(), &mut session)?;
     }
     let cells = args.cells(op, &session)?;
     let budget = share(args.budget, cells.len());

@@ -7,8 +7,8 @@ use super::facts::Facts;
 use super::grid::{Grid, Side, WIDTH};
 use super::text::{NONE, fold, ratio_ci};
 use crate::host::Clib;
-use crate::search::{Crossing, Crossover};
-use crate::subject::{Op, State, Variant};
+use crate::search::{Crossing, Crossover, SearchOutcome, nt_crossings};
+use crate::subject::{Drive, Op, State, Variant};
 use crate::units::human_size;
 
 /// What was found of a crossover.
@@ -116,6 +116,51 @@ pub fn crossover(found: &CrossoverPage, facts: &Facts, clib: &Clib) -> String {
     text
 }
 
+/// Where stores past the caches begin to pay, by the finalists of a search's sizes: a line a
+/// state.
+pub(super) fn of_search(found: &SearchOutcome) -> Vec<String> {
+    let line = |(state, drive, crossing): (State, Drive, Crossing)| {
+        let drive = if drive == Drive::Throughput { String::new() } else { format!(" {drive}") };
+        let begin = format!("non-temporal in {state}{drive}");
+        let size = human_size;
+        let last = crossing.asked.last().map_or(0, |a| a.size);
+        Some(match crossing.at {
+            Crossover::Unclear => return None,
+            Crossover::Never(most) => format!("{begin}: not faster up to {}", size(most)),
+            Crossover::Always(least) => format!("{begin}: faster from {} on", size(least)),
+            Crossover::Between(low, high) if high == last => {
+                format!("{begin}: faster at {}, not at {}", size(high), size(low))
+            }
+            Crossover::Between(low, high) => {
+                format!("{begin}: faster from {} on, not at {}", size(high), size(low))
+            }
+        })
+    };
+    nt_crossings(&found.sizes).into_iter().filter_map(line).collect()
+}
+
+/// The same for programs.
+pub(super) fn of_search_json(found: &SearchOutcome) -> Value {
+    let each = |(state, drive, crossing): (State, Drive, Crossing)| {
+        let (word, between) = words(crossing.at);
+        json!({
+            "state": state.to_string(), "drive": drive.word(), "crossover": word,
+            "between": between,
+        })
+    };
+    nt_crossings(&found.sizes).into_iter().map(each).collect()
+}
+
+/// A crossover for programs: a word, and the sizes that it lies between.
+fn words(at: Crossover) -> (&'static str, Value) {
+    match at {
+        Crossover::Between(low, high) => ("between", json!([low, high])),
+        Crossover::Never(most) => ("never", json!([most, null])),
+        Crossover::Always(least) => ("always", json!([null, least])),
+        Crossover::Unclear => ("unclear", Value::Null),
+    }
+}
+
 /// A size to three digits.
 fn about(bytes: u64) -> String {
     let kib = bytes as f64 / 1024.0;
@@ -132,12 +177,7 @@ pub fn crossover_json(found: &CrossoverPage, facts: &Facts, clib: &Clib) -> Valu
     let rows = found.rows.iter().map(|row| match &row.result {
         Err(why) => json!({ "state": row.state.to_string(), "failure": why }),
         Ok(crossing) => {
-            let (word, between) = match crossing.at {
-                Crossover::Between(low, high) => ("between", json!([low, high])),
-                Crossover::Never(most) => ("never", json!([most, null])),
-                Crossover::Always(least) => ("always", json!([null, least])),
-                Crossover::Unclear => ("unclear", Value::Null),
-            };
+            let (word, between) = words(crossing.at);
             let asked = crossing.asked.iter().map(|a| {
                 json!({
                     "size_bytes": a.size,

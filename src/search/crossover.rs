@@ -4,8 +4,9 @@ use super::budget::Budget;
 use super::candidate::Candidate;
 use super::compare::{Contest, RowTimes, compare};
 use super::context::candidate_entrant;
+use super::outcome::{CellOutcome, SizeOutcome};
 use crate::stats::Verdict;
-use crate::subject::{Cell, Variant};
+use crate::subject::{Cell, Drive, State, Variant};
 use crate::trial::{EvaluateError, Evaluator, Observer, Without};
 use crate::units::words;
 
@@ -124,7 +125,11 @@ pub fn crossing<E>(
             None => break,
         }
     }
-    let asked: Vec<Asked> = known.into_iter().map(|(_, asked)| asked).collect();
+    Ok(settled(known.into_iter().map(|(_, asked)| asked).collect()))
+}
+
+/// Where the rival begins to win, by what was asked (ascending sizes).
+fn settled(asked: Vec<Asked>) -> Crossing {
     let wins = asked.iter().rev().take_while(|a| a.verdict == Verdict::Faster).count();
     let at = match (asked.len() - wins, asked.last()) {
         (_, None) => Crossover::Unclear,
@@ -132,7 +137,41 @@ pub fn crossing<E>(
         (0, _) => Crossover::Always(asked[0].size),
         (first, _) => Crossover::Between(asked[first - 1].size, asked[first].size),
     };
-    Ok(Crossing { asked, at })
+    Crossing { asked, at }
+}
+
+/// From which of a search's sizes on the best loop with stores past the caches beats the best
+/// plain one, by state and drive: the finalists of each size, against each other by block. Nothing
+/// for a single size.
+pub fn nt_crossings(sizes: &[SizeOutcome]) -> Vec<(State, Drive, Crossing)> {
+    let mut cells: Vec<&CellOutcome> =
+        sizes.iter().filter(|s| s.extent.mix.is_none()).flat_map(|s| &s.cells).collect();
+    cells.sort_by_key(|c| (c.cell.state, c.cell.drive, c.cell.size));
+    let key = |c: &CellOutcome| (c.cell.state, c.cell.drive, c.cell.conditions);
+    let of_state = cells.chunk_by(|a, b| key(a) == key(b)).filter(|of| of.len() > 1);
+    let crossing = |of: &[&CellOutcome]| {
+        let asked: Vec<Asked> = of.iter().filter_map(|cell| best_against_best(cell)).collect();
+        let (state, drive, _) = key(of[0]);
+        (asked.len() > 1).then(|| (state, drive, settled(asked)))
+    };
+    of_state.filter_map(crossing).collect()
+}
+
+/// The best loop past the caches against the best plain one. One of them is the cell's best,
+/// which all finalists were compared with.
+fn best_against_best(found: &CellOutcome) -> Option<Asked> {
+    let best = found.standings.first()?;
+    let other = found.standings.iter().find(|s| s.non_temporal != best.non_temporal)?;
+    // Its time over the best's.
+    let (ratio, (low, high)) = (other.ratio_to_best, other.ratio_ci);
+    let size = found.cell.size;
+    let verdict = other.verdict;
+    Some(if best.non_temporal {
+        let verdict = if verdict == Verdict::Slower { Verdict::Faster } else { verdict };
+        Asked { size, ratio, ratio_ci: (low, high), verdict }
+    } else {
+        Asked { size, ratio: 1.0 / ratio, ratio_ci: (1.0 / high, 1.0 / low), verdict }
+    })
 }
 
 /// Two loops that a crossover is asked of.
@@ -205,6 +244,64 @@ mod tests {
             let size = found.at.size().unwrap();
             assert!((low..=high).contains(&size));
         }
+    }
+
+    #[test]
+    fn finalists_of_several_sizes_tell_where_past_the_caches_begins_to_pay() {
+        use super::super::outcome::{Standing, Stop, Timed};
+        use crate::subject::{Extent, Level, Op};
+        let standing = |id: &str, ratio: f64, verdict| Standing {
+            timed: Timed {
+                variant: id.parse().unwrap(),
+                ns: 100.0 * ratio,
+                ci: (90.0 * ratio, 110.0 * ratio),
+                bytes_per_cycle: 1.0,
+                code_bytes: 50,
+            },
+            ratio_to_best: ratio,
+            ratio_ci: (ratio * 0.99, ratio * 1.01),
+            verdict,
+            non_temporal: id.ends_with("nt"),
+        };
+        let size = |bytes: u64, past: bool| {
+            let (first, second) =
+                if past { ("zero/ymm/nt", "zero/ymm") } else { ("zero/ymm", "zero/ymm/nt") };
+            let cell = Cell::new(Op::Zero, bytes, State::both(Level::Dram), Drive::Throughput);
+            let standings =
+                vec![standing(first, 1.0, Verdict::Tied), standing(second, 2.0, Verdict::Slower)];
+            let cell = CellOutcome {
+                cell,
+                trials: 2,
+                samples: 2,
+                stop: Stop::Budget,
+                winner: None,
+                ties: Vec::new(),
+                standings,
+                baselines: Vec::new(),
+                excluded: Default::default(),
+                cycles_per_ns: 1.0,
+                driver_ns: 1.0,
+            };
+            SizeOutcome {
+                extent: Extent::fixed(bytes),
+                cells: vec![cell],
+                absent: Vec::new(),
+                robust: None,
+                best_plain: None,
+                best_nt: None,
+                best_kernel: None,
+            }
+        };
+        let sizes = [size(1 << 20, true), size(4096, false), size(65536, false)];
+        let found = nt_crossings(&sizes);
+        let [(state, _, crossing)] = found.as_slice() else { panic!("{found:?}") };
+        assert_eq!(
+            (*state, crossing.at),
+            (State::both(Level::Dram), Crossover::Between(65536, 1 << 20))
+        );
+        let ratios: Vec<f64> = crossing.asked.iter().map(|a| a.ratio).collect();
+        assert_eq!(ratios, [0.5, 0.5, 2.0]);
+        assert!(nt_crossings(&sizes[..1]).is_empty());
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub use candidate::{Candidate, compile_all};
 pub use compare::{Contest, Contested, Pair, Row, RowTimes, compare, contested};
 pub use compiled::{Compiled, NoCompiler};
 pub use context::{baseline_entrant, candidate_entrant};
-pub use crossover::{Asked, Crossing, Crossover, Rival, Rivals, crossing, steps};
+pub use crossover::{Asked, Crossing, Crossover, Rival, Rivals, crossing, nt_crossings, steps};
 pub use file::{MAX_POINTS, Region, SearchFile, Strategy};
 pub use frequency::{Frequency, frequency};
 pub use outcome::{
