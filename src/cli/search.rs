@@ -8,16 +8,18 @@ use anyhow::Context as _;
 use clap::{Args, ValueHint};
 
 use super::arguments::{self, Drives, Sizes, States, Weights};
+use super::bench::clock::clocks;
 use super::conditions::ConditionsArgs;
 use super::exit::{unsupported, usage};
+use super::measured::{Recorded, cache_sizes, vector_bits};
 use super::progress::{Both, ProgressLine, Steps};
-use super::session::{Session, cache_sizes, command_line};
+use super::session::{Session, command_line};
 use crate::measure::{CacheSizes, Thoroughness};
 use crate::report;
 use crate::results::{Folder, Journal, ResultsError};
 use crate::search::{
     Budget, Candidate, Incumbents, Job, Question, SearchFile, SearchOutcome, SizePlan, Stop,
-    compile_all, fresh_seed, plan, read_ceiling, search,
+    candidate_entrant, compile_all, fresh_seed, plan, read_ceiling, search,
 };
 use crate::space;
 use crate::subject::{Baseline, Contract, Op, Placement, Variant};
@@ -65,6 +67,9 @@ pub struct SearchArgs {
     /// chose races again, and stays the choice unless something is faster
     #[arg(long)]
     no_incumbents: bool,
+    /// Widest vector registers, bits: 128 or 256 leaves out what lowers the clock of some cores
+    #[arg(long, value_name = "BITS", value_parser = vector_bits)]
+    max_vector: Option<u32>,
     /// Search file (a path or a built-in name): narrows the axes, may set sizes and states
     #[arg(long, value_name = "FILE", value_parser = arguments::space(), hide_possible_values = true, value_hint = ValueHint::FilePath)]
     space: Option<String>,
@@ -93,8 +98,11 @@ pub(super) fn run(args: &SearchArgs, runner: Option<&str>) -> anyhow::Result<()>
     if !file.ops.contains(&args.op) {
         return usage(format!("the search file `{}` is not for {}", file.name, args.op));
     }
-    let file = file.under(args.contract);
     args.conditions.refuse()?;
+    let mut file = file.under(args.contract);
+    if let Some(bits) = args.max_vector {
+        file = file.up_to(bits);
+    }
     let mut session = Session::new(runner)?;
     let question = question(args, &file)?;
     if args.caches == CacheSizes::Measured {
@@ -125,7 +133,9 @@ pub(super) fn run(args: &SearchArgs, runner: Option<&str>) -> anyhow::Result<()>
     let command = command_line();
     let tell = |trouble: &ResultsError| eprintln!("looptune: {trouble}");
     let host = &session.host;
-    let mut journal = Journal::open(&args.results, &host.key, host, question.seed, &command, tell)?;
+    let facts = Recorded::of(&session);
+    let mut journal =
+        Journal::open(&args.results, &host.key, &facts, question.seed, &command, tell)?;
     let mut line = ProgressLine::new(args.quiet);
     let job = Job {
         question: &question,
@@ -142,6 +152,7 @@ pub(super) fn run(args: &SearchArgs, runner: Option<&str>) -> anyhow::Result<()>
     outcome.warnings.splice(0..0, session.reckoned.warnings.clone());
     outcome.warnings.extend(exceeding(&outcome, &mut session)?);
     outcome.warnings.extend(lost_workers(&outcome, session.client.lost()));
+    outcome.warnings.extend(lower_clock(&outcome, &candidates, &mut session)?);
     let kept = journal.finish_search(&outcome);
 
     let facts = session.facts(args.op);
@@ -180,7 +191,7 @@ fn question(args: &SearchArgs, file: &SearchFile) -> anyhow::Result<Question> {
         consumers: args.conditions.consumers(),
         budget: args.budget.or(file.budget),
         seed: args.seed.unwrap_or_else(fresh_seed),
-        baselines: Baseline::PRESENT.to_vec(),
+        baselines: Baseline::PRESENT.iter().copied().chain([Baseline::LibcTuned]).collect(),
         weights: args.weights.as_ref().map(|w| w.0.clone()).unwrap_or_default(),
     })
 }
@@ -236,6 +247,21 @@ fn exceeding(outcome: &SearchOutcome, session: &mut Session) -> anyhow::Result<V
         }
     }
     Ok(warnings)
+}
+
+/// The clock where it is lower while a winner of wide vectors runs.
+fn lower_clock(
+    outcome: &SearchOutcome,
+    candidates: &[Candidate],
+    session: &mut Session,
+) -> anyhow::Result<Vec<String>> {
+    let cells = outcome.sizes.iter().flat_map(|s| &s.cells);
+    let winners: Vec<Variant> = cells.filter_map(|c| Some(c.winner.as_ref()?.variant)).collect();
+    let of_winner = |c: &&Candidate| winners.contains(&c.variant);
+    let entrants = candidates.iter().filter(of_winner).map(|c| candidate_entrant(c, true));
+    let clocks = clocks(outcome.op, &entrants.collect::<Vec<_>>(), session)?;
+    let lower = clocks.iter().filter(|c| c.drop().is_some());
+    Ok(lower.map(|c| format!("{}; --max-vector keeps it up", c.sentence())).collect())
 }
 
 /// Workers that were lost beside those that a candidate took with it.

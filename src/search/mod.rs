@@ -6,9 +6,11 @@ mod ceiling;
 mod compare;
 mod compiled;
 mod context;
+mod crossover;
 mod decide;
 mod file;
 mod incumbent;
+mod frequency;
 mod outcome;
 mod panel;
 mod plan;
@@ -22,8 +24,10 @@ pub use ceiling::{Ceiling, read_ceiling};
 pub use compare::{Contest, Contested, Pair, Row, RowTimes, compare, contested};
 pub use compiled::{Compiled, NoCompiler};
 pub use context::{baseline_entrant, candidate_entrant};
+pub use crossover::{Asked, Crossing, Crossover, Rival, Rivals, crossing, nt_crossings, steps};
 pub use file::{MAX_POINTS, Region, SearchFile, Strategy};
 pub use incumbent::Incumbents;
+pub use frequency::{Frequency, frequency};
 pub use outcome::{
     BaselineOutcome, BaselineTimes, CellOutcome, Excluded, RegretRow, Robust, SearchOutcome,
     SizeOutcome, Standing, Stop, Timed,
