@@ -1,8 +1,11 @@
 //! `looptune search`
 
+mod repeat;
+mod resume;
+
 use std::io::Write;
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use clap::{Args, ValueHint};
@@ -11,11 +14,11 @@ use super::arguments::{self, Drives, Sizes, States, Weights};
 use super::conditions::ConditionsArgs;
 use super::exit::{unsupported, usage};
 use super::progress::{Both, ProgressLine, Steps};
-use super::session::{Session, command_line};
+use super::session::{Session, command_line, command_words};
 use crate::report;
-use crate::results::{Journal, ResultsError};
+use crate::results::{Continued, Journal, Origin, ResultsError, RunLog};
 use crate::search::{
-    Budget, Job, Question, SearchFile, SearchOutcome, SizePlan, Stop, compile_all, fresh_seed,
+    Budget, Candidate, Job, Question, SearchFile, SearchOutcome, SizePlan, Stop, Strategy, compile_all, fresh_seed,
     plan, search,
 };
 use crate::space;
@@ -27,11 +30,13 @@ use crate::subject::{Baseline, Contract, Op, Placement, Variant};
     looptune search --op zero --size 4096\n  \
     looptune search --op copy --size 32..4M --budget 3m\n  \
     looptune search --op zero --size 4k,64k --state l1,dram --json\n  \
-    looptune search --op copy --mix calls.csv")]
+    looptune search --op copy --mix calls.csv\n  \
+    looptune search --resume                     after Ctrl-C or a crash\n  \
+    looptune search --op zero --size 4096 --repeat 10")]
 pub struct SearchArgs {
     /// What the loop does
-    #[arg(long, value_parser = arguments::tuned_op())]
-    op: Op,
+    #[arg(long, value_parser = arguments::tuned_op(), required_unless_present = "resume")]
+    op: Option<Op>,
     /// Bytes: 4096, 4k, a list 64,100,4k, a range 32..4M (powers of two) or 32..4M..*4
     #[arg(long, visible_alias = "sizes", value_parser = arguments::sizes, allow_hyphen_values = true, value_hint = ValueHint::Other)]
     size: Option<Sizes>,
@@ -62,6 +67,14 @@ pub struct SearchArgs {
     /// Search file (a path or a built-in name): narrows the axes, may set sizes and states
     #[arg(long, value_name = "FILE", value_parser = arguments::space(), hide_possible_values = true, value_hint = ValueHint::FilePath)]
     space: Option<String>,
+    /// Go on with a search that was interrupted or killed: with this run, or the newest; all other
+    /// arguments are those that it was begun with
+    #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "", conflicts_with = "repeat", value_hint = ValueHint::Other)]
+    resume: Option<String>,
+    /// Search so often, with the seeds that follow, then tell how often each loop was chosen and
+    /// whether all that were are ties
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1000), allow_hyphen_values = true, value_hint = ValueHint::Other)]
+    repeat: Option<u32>,
     /// Folder of the results
     #[arg(long, value_name = "DIR", default_value = "results", value_hint = ValueHint::DirPath)]
     results: PathBuf,
@@ -77,72 +90,165 @@ pub struct SearchArgs {
 
 pub(super) fn run(args: &SearchArgs, runner: Option<&str>) -> anyhow::Result<()> {
     let started = Instant::now();
-    let file = match &args.space {
-        Some(name) => arguments::search_file(name)?,
-        None => SearchFile::default_for(args.op),
-    };
-    if !file.ops.contains(&args.op) {
-        return usage(format!("the search file `{}` is not for {}", file.name, args.op));
+    if let Some(which) = &args.resume {
+        return resume::run(args, which);
     }
-    let file = file.under(args.contract);
-    let mut session = Session::new(runner)?;
-    let question = question(args, &file)?;
-    let plans = plan(&question, &session.host.caches);
-    refuse_empty(&plans)?;
-
-    let usable = session.host.usable;
-    let shown = Steps::endless(args.quiet, "generating loops");
-    let mut points = file.space(args.op).legal();
-    points.retain(|v| v.is_exact());
-    points.retain(|v| space::supported(v, &usable).is_ok());
-    refuse_other_sizes(&points, &question)?;
-    let candidates = compile_all(points)?;
-    drop(shown);
-    if candidates.is_empty() {
-        return unsupported(format!(
-            "the search file `{}` has no loop that this host can run under the {} contract; \
-             `looptune list --space FILE` says why",
-            file.name, args.contract
-        ));
+    let mut ready = Ready::new(args, runner)?;
+    if let Some(times) = args.repeat {
+        return repeat::run(args, &mut ready, times, Vec::new(), started);
     }
-    let command = command_line();
-    let tell = |trouble: &ResultsError| eprintln!("looptune: {trouble}");
-    let host = &session.host;
-    let mut journal = Journal::open(&args.results, &host.key, host, question.seed, &command, tell)?;
-    let mut line = ProgressLine::new(args.quiet);
-    let job = Job {
-        question: &question,
-        plans: &plans,
-        candidates: &candidates,
-        strategy: file.strategy,
-        tick_hz: host.tsc.calibrated_hz,
-        started,
-    };
-    let outcome = search(&job, &mut session.client, &mut Both(&mut journal, &mut line));
-    line.finish();
-    let mut outcome = outcome?;
-    outcome.warnings.extend(lost_workers(&outcome, session.client.lost()));
-    let kept = journal.finish_search(&outcome);
-
-    let facts = session.facts(args.op);
-    let mut out = std::io::stdout().lock();
-    if args.json {
-        let document = report::outcome_json(&outcome, &facts);
-        writeln!(out, "{}", serde_json::to_string_pretty(&document)?)?;
-    } else {
-        write!(out, "{}", report::outcome(&outcome, &facts))?;
-    }
-    out.flush().context("cannot write to stdout")?;
-    // Told after the page, so that a full disk does not cost the answer.
-    kept?;
-    let mut cells = outcome.sizes.iter().flat_map(|s| &s.cells);
-    if cells.all(|c| c.winner.is_none() && c.stop != Stop::Interrupted) {
-        anyhow::bail!("no cell has a winner; the reasons stand above");
-    }
-    Ok(())
+    let ended = ready.begin(args, started.elapsed(), None)?;
+    ready.page(args, ended, command_line())
 }
 
-fn question(args: &SearchArgs, file: &SearchFile) -> anyhow::Result<Question> {
+/// A search that can be begun.
+struct Ready {
+    session: Session,
+    question: Question,
+    plans: Vec<SizePlan>,
+    candidates: Vec<Candidate>,
+    strategy: Strategy,
+}
+
+/// A search that has ended, one way or another.
+struct Ended {
+    run: String,
+    outcome: SearchOutcome,
+    interrupted: bool,
+    /// Whether it is all recorded.
+    kept: Result<(), ResultsError>,
+}
+
+impl Ready {
+    fn new(args: &SearchArgs, runner: Option<&str>) -> anyhow::Result<Ready> {
+        let Some(op) = args.op else { return usage("which op? Write --op copy or --op zero") };
+        let file = match &args.space {
+            Some(name) => arguments::search_file(name)?,
+            None => SearchFile::default_for(op),
+        };
+        if !file.ops.contains(&op) {
+            return usage(format!("the search file `{}` is not for {op}", file.name));
+        }
+        let file = file.under(args.contract);
+        let session = Session::new(runner)?;
+        let question = question(args, op, &file)?;
+        let plans = plan(&question, &session.host.caches);
+        refuse_empty(&plans)?;
+
+        let usable = session.host.usable;
+        let shown = Steps::endless(args.quiet, "generating loops");
+        let mut points = file.space(op).legal();
+        points.retain(|v| v.is_exact());
+        points.retain(|v| space::supported(v, &usable).is_ok());
+        refuse_other_sizes(&points, &question)?;
+        let candidates = compile_all(points)?;
+        drop(shown);
+        if candidates.is_empty() {
+            return unsupported(format!(
+                "the search file `{}` has no loop that this host can run under the {} contract; \
+                 `looptune list --space FILE` says why",
+                file.name, args.contract
+            ));
+        }
+        Ok(Ready { session, question, plans, candidates, strategy: file.strategy })
+    }
+
+    /// Begins a run and searches. `spent`: for how long the command has run already; `series`: as
+    /// of [`Origin`].
+    fn begin(
+        &mut self,
+        args: &SearchArgs,
+        spent: Duration,
+        series: Option<(Vec<String>, u32)>,
+    ) -> anyhow::Result<Ended> {
+        let (host, seed) = (&self.session.host, self.question.seed);
+        let journal = Journal::open(&args.results, &host.key, host, seed, &command_line(), tell)?;
+        let origin = Origin {
+            run: journal.run().into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            host: host.key.clone(),
+            arguments: command_words(),
+            directory: resume::directory(),
+            seed,
+            spent_ns: u64::try_from(spent.as_nanos()).unwrap_or(u64::MAX),
+            tick_hz: host.tsc.calibrated_hz,
+            plans: self.plans.clone(),
+            candidates: resume::summed_up(&self.candidates),
+            series,
+        };
+        let log = RunLog::create(journal.folder(), origin, tell)?;
+        self.go(args, journal, log)
+    }
+
+    /// Searches, as far as the log goes by what it says.
+    fn go(
+        &mut self,
+        args: &SearchArgs,
+        mut journal: Journal,
+        mut log: RunLog,
+    ) -> anyhow::Result<Ended> {
+        let origin = log.origin().clone();
+        let mut line = ProgressLine::new(args.quiet);
+        let job = Job {
+            question: &self.question,
+            plans: &origin.plans,
+            candidates: &self.candidates,
+            strategy: self.strategy,
+            tick_hz: origin.tick_hz,
+            spent: Duration::from_nanos(origin.spent_ns),
+        };
+        let mut evaluator = Continued::new(&mut log, &mut self.session.client);
+        let outcome = search(&job, &mut evaluator, &mut Both(&mut journal, &mut line));
+        line.finish();
+        let mut outcome = match outcome {
+            Ok(outcome) => outcome,
+            Err(e) => {
+                // What has not begun need not be resumed; the error is what matters.
+                let _ = (log.answers() == (0, 0)).then(|| log.remove());
+                return Err(e.into());
+            }
+        };
+        outcome.warnings.extend(lost_workers(&outcome, self.session.client.lost()));
+        let mut cells = outcome.sizes.iter().flat_map(|s| &s.cells);
+        let interrupted = cells.any(|c| c.stop == Stop::Interrupted);
+        let mut kept = journal.finish_search(&outcome);
+        if interrupted {
+            outcome.warnings.push("`looptune search --resume` goes on with it".into());
+        } else if kept.is_ok() {
+            // What is not recorded can be recorded later, by going on with it.
+            kept = log.remove();
+        }
+        Ok(Ended { run: origin.run, outcome, interrupted, kept })
+    }
+
+    /// Prints what a search has found.
+    fn page(&self, args: &SearchArgs, ended: Ended, command: String) -> anyhow::Result<()> {
+        let Ended { outcome, kept, .. } = ended;
+        let facts = report::Facts::of(&self.session.host, self.question.op, command);
+        let mut out = std::io::stdout().lock();
+        if args.json {
+            let document = report::outcome_json(&outcome, &facts);
+            writeln!(out, "{}", serde_json::to_string_pretty(&document)?)?;
+        } else {
+            write!(out, "{}", report::outcome(&outcome, &facts))?;
+        }
+        out.flush().context("cannot write to stdout")?;
+        // Told after the page, so that a full disk does not cost the answer.
+        kept?;
+        let mut cells = outcome.sizes.iter().flat_map(|s| &s.cells);
+        if cells.all(|c| c.winner.is_none() && c.stop != Stop::Interrupted) {
+            anyhow::bail!("no cell has a winner; the reasons stand above");
+        }
+        Ok(())
+    }
+}
+
+/// Trouble with what is kept of a run does not end it.
+fn tell(trouble: &ResultsError) {
+    eprintln!("looptune: {trouble}");
+}
+
+fn question(args: &SearchArgs, op: Op, file: &SearchFile) -> anyhow::Result<Question> {
     let mixes = arguments::mixes(&args.mix)?;
     let of_file = if mixes.is_empty() { file.sizes.clone() } else { None };
     let sizes = args.size.as_ref().map(|s| s.0.clone()).or(of_file).unwrap_or_default();
@@ -150,7 +256,7 @@ fn question(args: &SearchArgs, file: &SearchFile) -> anyhow::Result<Question> {
         return usage("which size? Write --size 4096, a list such as 64,100,4k or a range 32..4M");
     }
     Ok(Question {
-        op: args.op,
+        op,
         contract: args.contract,
         sizes,
         mixes,

@@ -82,11 +82,17 @@ pub(super) fn client_options(
     })
 }
 
+/// The words of the command after the program's name.
+pub(super) fn command_words() -> Vec<String> {
+    std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect()
+}
+
 /// The command as typed, the program by its name alone.
 pub(super) fn command_line() -> String {
-    let mut words: Vec<String> = std::env::args().collect();
-    if let Some(first) = words.first_mut() {
-        *first = "looptune".into();
-    }
-    words.join(" ")
+    shown(&command_words())
+}
+
+/// A command of such words, the program by its name alone.
+pub(super) fn shown(words: &[String]) -> String {
+    ["looptune"].into_iter().chain(words.iter().map(String::as_str)).collect::<Vec<_>>().join(" ")
 }

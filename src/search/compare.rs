@@ -1,6 +1,6 @@
 //! Named subjects against each other, in one cell.
 
-use std::time::Instant;
+use std::time::Duration;
 
 use rand_chacha::ChaCha8Rng;
 
@@ -156,7 +156,7 @@ pub fn contested(
     evaluator: &mut dyn Evaluator,
     observer: &mut dyn Observer,
 ) -> Result<Contested, EvaluateError> {
-    let meter = Meter::new(contest.budget, Instant::now());
+    let meter = Meter::new(contest.budget, evaluator.clock(), Duration::ZERO);
     let mut context = Context::new(
         evaluator,
         observer,
