@@ -14,12 +14,12 @@ use super::arguments::{self, Drives, Sizes, States, Weights};
 use super::conditions::ConditionsArgs;
 use super::exit::{unsupported, usage};
 use super::progress::{Both, ProgressLine, Steps};
-use super::session::{Session, command_line, command_words};
-use crate::report;
+use super::session::{Session, command_words, shown};
+use crate::report::{self, Facts};
 use crate::results::{Continued, Journal, Origin, ResultsError, RunLog};
 use crate::search::{
-    Budget, Candidate, Job, Question, SearchFile, SearchOutcome, SizePlan, Stop, Strategy, compile_all, fresh_seed,
-    plan, search,
+    Budget, Candidate, Job, Question, SearchFile, SearchOutcome, SizePlan, Stop, Strategy,
+    compile_all, fresh_seed, plan, search,
 };
 use crate::space;
 use crate::subject::{Baseline, Contract, Op, Placement, Variant};
@@ -93,16 +93,18 @@ pub(super) fn run(args: &SearchArgs, runner: Option<&str>) -> anyhow::Result<()>
     if let Some(which) = &args.resume {
         return resume::run(args, which);
     }
-    let mut ready = Ready::new(args, runner)?;
+    let mut ready = Ready::new(args, runner, command_words())?;
     if let Some(times) = args.repeat {
-        return repeat::run(args, &mut ready, times, Vec::new(), started);
+        return repeat::run(args, &mut ready, times, started);
     }
     let ended = ready.begin(args, started.elapsed(), None)?;
-    ready.page(args, ended, command_line())
+    ready.page(args, ended)
 }
 
 /// A search that can be begun.
 struct Ready {
+    /// The words of the command that began it.
+    words: Vec<String>,
     session: Session,
     question: Question,
     plans: Vec<SizePlan>,
@@ -120,7 +122,7 @@ struct Ended {
 }
 
 impl Ready {
-    fn new(args: &SearchArgs, runner: Option<&str>) -> anyhow::Result<Ready> {
+    fn new(args: &SearchArgs, runner: Option<&str>, words: Vec<String>) -> anyhow::Result<Ready> {
         let Some(op) = args.op else { return usage("which op? Write --op copy or --op zero") };
         let file = match &args.space {
             Some(name) => arguments::search_file(name)?,
@@ -136,13 +138,13 @@ impl Ready {
         refuse_empty(&plans)?;
 
         let usable = session.host.usable;
-        let shown = Steps::endless(args.quiet, "generating loops");
+        let making = Steps::endless(args.quiet, "generating loops");
         let mut points = file.space(op).legal();
         points.retain(|v| v.is_exact());
         points.retain(|v| space::supported(v, &usable).is_ok());
         refuse_other_sizes(&points, &question)?;
         let candidates = compile_all(points)?;
-        drop(shown);
+        drop(making);
         if candidates.is_empty() {
             return unsupported(format!(
                 "the search file `{}` has no loop that this host can run under the {} contract; \
@@ -150,7 +152,7 @@ impl Ready {
                 file.name, args.contract
             ));
         }
-        Ok(Ready { session, question, plans, candidates, strategy: file.strategy })
+        Ok(Ready { words, session, question, plans, candidates, strategy: file.strategy })
     }
 
     /// Begins a run and searches. `spent`: for how long the command has run already; `series`: as
@@ -162,12 +164,13 @@ impl Ready {
         series: Option<(Vec<String>, u32)>,
     ) -> anyhow::Result<Ended> {
         let (host, seed) = (&self.session.host, self.question.seed);
-        let journal = Journal::open(&args.results, &host.key, host, seed, &command_line(), tell)?;
+        let command = shown(&self.words);
+        let journal = Journal::open(&args.results, &host.key, host, seed, &command, tell)?;
         let origin = Origin {
             run: journal.run().into(),
             version: env!("CARGO_PKG_VERSION").into(),
             host: host.key.clone(),
-            arguments: command_words(),
+            arguments: self.words.clone(),
             directory: resume::directory(),
             seed,
             spent_ns: u64::try_from(spent.as_nanos()).unwrap_or(u64::MAX),
@@ -188,6 +191,7 @@ impl Ready {
         mut log: RunLog,
     ) -> anyhow::Result<Ended> {
         let origin = log.origin().clone();
+        let lost_before = self.session.client.lost();
         let mut line = ProgressLine::new(args.quiet);
         let job = Job {
             question: &self.question,
@@ -208,7 +212,7 @@ impl Ready {
                 return Err(e.into());
             }
         };
-        outcome.warnings.extend(lost_workers(&outcome, self.session.client.lost()));
+        outcome.warnings.extend(lost_workers(&outcome, self.session.client.lost() - lost_before));
         let mut cells = outcome.sizes.iter().flat_map(|s| &s.cells);
         let interrupted = cells.any(|c| c.stop == Stop::Interrupted);
         let mut kept = journal.finish_search(&outcome);
@@ -221,10 +225,14 @@ impl Ready {
         Ok(Ended { run: origin.run, outcome, interrupted, kept })
     }
 
+    fn facts(&self) -> Facts {
+        Facts::of(&self.session.host, self.question.op, shown(&self.words))
+    }
+
     /// Prints what a search has found.
-    fn page(&self, args: &SearchArgs, ended: Ended, command: String) -> anyhow::Result<()> {
+    fn page(&self, args: &SearchArgs, ended: Ended) -> anyhow::Result<()> {
         let Ended { outcome, kept, .. } = ended;
-        let facts = report::Facts::of(&self.session.host, self.question.op, command);
+        let facts = self.facts();
         let mut out = std::io::stdout().lock();
         if args.json {
             let document = report::outcome_json(&outcome, &facts);

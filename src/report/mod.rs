@@ -15,6 +15,7 @@ mod json;
 mod markdown;
 mod page;
 mod plain;
+mod repeat;
 mod rows;
 mod size;
 mod sizes;
@@ -27,6 +28,7 @@ pub use folders::{Form, ReportError, folders};
 pub use json::outcome_json;
 pub use page::outcome;
 pub use plain::plain;
+pub use repeat::{repeats, repeats_json};
 
 #[cfg(test)]
 mod fixture;

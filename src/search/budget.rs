@@ -83,9 +83,9 @@ impl Meter {
         match self.budget {
             Budget::Seconds(s) => {
                 let left = (s - self.elapsed.as_secs_f64()).max(0.0) / shares;
-                let until = self.elapsed.saturating_add(
-                    Duration::try_from_secs_f64(left).unwrap_or(Duration::MAX),
-                );
+                let until = self
+                    .elapsed
+                    .saturating_add(Duration::try_from_secs_f64(left).unwrap_or(Duration::MAX));
                 Share { until: Some(until), now: self.elapsed, samples: None }
             }
             Budget::Samples(n) => Share {

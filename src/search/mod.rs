@@ -11,6 +11,7 @@ mod outcome;
 mod panel;
 mod plan;
 mod race;
+mod repeat;
 mod run;
 mod screen;
 
@@ -26,4 +27,5 @@ pub use outcome::{
 };
 pub use panel::{Effort, Entrant, Panel, net_ns};
 pub use plan::{Question, SizePlan, band, is_cheap, plan};
+pub use repeat::{CellRepeats, Choice, Chosen, Duel, Ground, Repeats, SizeRepeats, repeats};
 pub use run::{Job, fresh_seed, search};

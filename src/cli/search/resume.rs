@@ -14,7 +14,7 @@ use crate::host::Identity;
 use crate::results::{Folder, Journal, Origin, RunLog, Unfinished, hosts, unfinished};
 use crate::search::Candidate;
 use crate::trial::Body;
-use crate::units::{digest, did_you_mean};
+use crate::units::{did_you_mean, digest};
 
 /// What may be said anew: it changes nothing of the search.
 const FREE: [&str; 5] = ["resume", "results", "json", "quiet", "help"];
@@ -52,7 +52,7 @@ pub(super) fn run(args: &SearchArgs, which: &str) -> anyhow::Result<()> {
     then_args.results = args.results.clone();
     (then_args.json, then_args.quiet) = (args.json, args.quiet);
 
-    let mut ready = Ready::new(&then_args, then.worker_runner.as_deref())
+    let mut ready = Ready::new(&then_args, then.worker_runner.as_deref(), origin.arguments.clone())
         .with_context(|| elsewhere(&origin))?;
     ready.question.seed = origin.seed;
     ready.plans = origin.plans.clone();
@@ -85,8 +85,8 @@ pub(super) fn run(args: &SearchArgs, which: &str) -> anyhow::Result<()> {
     }
     let ended = ready.go(&then_args, journal, log)?;
     match origin.series {
-        Some((earlier, times)) => repeat::resumed(&then_args, &mut ready, times, earlier, ended),
-        None => ready.page(&then_args, ended, begun),
+        Some((earlier, times)) => repeat::resumed(&then_args, &mut ready, times, &earlier, ended),
+        None => ready.page(&then_args, ended),
     }
 }
 

@@ -7,9 +7,7 @@ use serde::Serialize;
 use super::Answer;
 use super::log::RunLog;
 use crate::subject::Op;
-use crate::trial::{
-    BlockRequest, BlockResult, Body, Check, EvaluateError, Evaluator, Failure,
-};
+use crate::trial::{BlockRequest, BlockResult, Body, Check, EvaluateError, Evaluator, Failure};
 use crate::units::digest;
 
 /// Answers from a log as long as it has answers, then through another evaluator, whose answers
@@ -50,9 +48,9 @@ impl<'a> Continued<'a> {
         if let Some(answer) = self.log.again(digest)? {
             return Ok(answer);
         }
-        self.log.go_live(self.evaluator.clock());
+        self.log.live(self.evaluator.clock());
         let answer = ask(self.evaluator)?;
-        Ok(self.log.keep(digest, answer))
+        Ok(self.log.keep(digest, answer, self.evaluator.clock()))
     }
 }
 

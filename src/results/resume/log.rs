@@ -71,8 +71,8 @@ impl RunLog {
             file.write_all(&first)?;
             std::io::Result::Ok(file)
         };
-        let file = begin()
-            .map_err(|e| ResultsError::Folder { path: path.clone(), why: e.to_string() })?;
+        let file =
+            begin().map_err(|e| ResultsError::Folder { path: path.clone(), why: e.to_string() })?;
         Ok(RunLog::new(path, file, origin, VecDeque::new(), tell))
     }
 
@@ -179,6 +179,7 @@ impl RunLog {
         if turn.question != question || turn.clocks.len() != clocks || self.astray {
             return Err(self.strayed());
         }
+        self.clock = Duration::from_nanos(turn.came);
         Ok(Some(turn.answer))
     }
 
@@ -202,23 +203,25 @@ impl RunLog {
             }
             self.clocks_given += 1;
         } else {
-            let now = now();
-            let (since, from) = *self.live.get_or_insert((now, self.clock));
-            self.clock = from + now.saturating_sub(since);
-            self.clocks.push(u64::try_from(self.clock.as_nanos()).unwrap_or(u64::MAX));
+            let told = self.live(now());
+            self.clocks.push(told);
         }
         self.clock
     }
 
-    /// The time of new answers begins now, unless it has.
-    pub(super) fn go_live(&mut self, now: Duration) {
-        self.live.get_or_insert((now, self.clock));
+    /// What the clock says when the evaluator's says `now`, nanoseconds: the time of new answers
+    /// begins when this is asked first.
+    pub(super) fn live(&mut self, now: Duration) -> u64 {
+        let (since, from) = *self.live.get_or_insert((now, self.clock));
+        self.clock = from + now.saturating_sub(since);
+        nanoseconds(self.clock)
     }
 
-    /// Keeps a new answer.
-    pub(super) fn keep(&mut self, question: u64, answer: Answer) -> Answer {
+    /// Keeps a new answer that came when the evaluator's clock said `now`.
+    pub(super) fn keep(&mut self, question: u64, answer: Answer, now: Duration) -> Answer {
         self.answers += 1;
-        let turn = Turn { clocks: std::mem::take(&mut self.clocks), question, answer };
+        let came = self.live(now);
+        let turn = Turn { clocks: std::mem::take(&mut self.clocks), question, answer, came };
         if let Some(file) = &mut self.file
             && let Err(e) = frame(&turn).and_then(|bytes| file.write_all(&bytes))
         {
@@ -230,6 +233,10 @@ impl RunLog {
         }
         turn.answer
     }
+}
+
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// What a log says it was begun with, and whether a process is at it.

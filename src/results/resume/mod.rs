@@ -59,6 +59,8 @@ struct Turn {
     /// Digest of the question.
     question: u64,
     answer: Answer,
+    /// What the clock would have said when the answer came: new times go on from there.
+    came: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -92,8 +94,7 @@ fn path_of(folder: &Path, run: &str) -> PathBuf {
 /// # Errors
 /// Where the folder exists and cannot be listed.
 pub fn unfinished(folder: &Path) -> Result<super::table::Read<Unfinished>, ResultsError> {
-    let broken =
-        |e: std::io::Error| ResultsError::Read { path: folder.into(), why: e.to_string() };
+    let broken = |e: std::io::Error| ResultsError::Read { path: folder.into(), why: e.to_string() };
     let mut read = super::table::Read::default();
     let entries = match std::fs::read_dir(folder) {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(read),
@@ -113,6 +114,3 @@ pub fn unfinished(folder: &Path) -> Result<super::table::Read<Unfinished>, Resul
     read.rows.sort_by(|a, b| a.origin.run.cmp(&b.origin.run));
     Ok(read)
 }
-
-#[cfg(test)]
-mod tests;
