@@ -14,12 +14,13 @@ use super::arguments::{self, Drives, Sizes, States, Weights};
 use super::conditions::ConditionsArgs;
 use super::exit::{unsupported, usage};
 use super::progress::{Both, ProgressLine, Steps};
-use super::session::{Session, command_words, shown};
+use super::session::{Session, cache_sizes, command_words, shown};
+use crate::measure::{CacheSizes, Reckoned, Thoroughness};
 use crate::report::{self, Facts};
-use crate::results::{Continued, Journal, Origin, ResultsError, RunLog};
+use crate::results::{Continued, Folder, Journal, Origin, ResultsError, RunLog};
 use crate::search::{
-    Budget, Candidate, Job, Question, SearchFile, SearchOutcome, SizePlan, Stop, Strategy,
-    compile_all, fresh_seed, plan, search,
+    Budget, Candidate, Incumbents, Job, Question, SearchFile, SearchOutcome, SizePlan, Stop,
+    Strategy, compile_all, fresh_seed, plan, search,
 };
 use crate::space;
 use crate::subject::{Baseline, Contract, Op, Placement, Variant};
@@ -64,9 +65,16 @@ pub struct SearchArgs {
     /// instructions and movnti only
     #[arg(long, value_parser = arguments::contract(), default_value = "user")]
     contract: Contract,
+    /// Choose as if nothing had been chosen before. By default a loop that an earlier search
+    /// chose races again, and stays the choice unless something is faster
+    #[arg(long)]
+    no_incumbents: bool,
     /// Search file (a path or a built-in name): narrows the axes, may set sizes and states
     #[arg(long, value_name = "FILE", value_parser = arguments::space(), hide_possible_values = true, value_hint = ValueHint::FilePath)]
     space: Option<String>,
+    /// Sizes of the caches that states are made of: measured before the search, or as the processor tells
+    #[arg(long, value_parser = cache_sizes(), default_value = "measured")]
+    caches: CacheSizes,
     /// Go on with a search that was interrupted or killed: with this run, or the newest; all other
     /// arguments are those that it was begun with
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "", conflicts_with = "repeat", value_hint = ValueHint::Other)]
@@ -93,7 +101,7 @@ pub(super) fn run(args: &SearchArgs, runner: Option<&str>) -> anyhow::Result<()>
     if let Some(which) = &args.resume {
         return resume::run(args, which);
     }
-    let mut ready = Ready::new(args, runner, command_words())?;
+    let mut ready = Ready::new(args, runner, command_words(), None)?;
     if let Some(times) = args.repeat {
         return repeat::run(args, &mut ready, times, started);
     }
@@ -122,7 +130,13 @@ struct Ended {
 }
 
 impl Ready {
-    fn new(args: &SearchArgs, runner: Option<&str>, words: Vec<String>) -> anyhow::Result<Ready> {
+    /// `reckoned`: cache sizes that are known already.
+    fn new(
+        args: &SearchArgs,
+        runner: Option<&str>,
+        words: Vec<String>,
+        reckoned: Option<Reckoned>,
+    ) -> anyhow::Result<Ready> {
         let Some(op) = args.op else { return usage("which op? Write --op copy or --op zero") };
         let file = match &args.space {
             Some(name) => arguments::search_file(name)?,
@@ -132,9 +146,15 @@ impl Ready {
             return usage(format!("the search file `{}` is not for {op}", file.name));
         }
         let file = file.under(args.contract);
-        let session = Session::new(runner)?;
+        let mut session = Session::new(runner)?;
         let question = question(args, op, &file)?;
-        let plans = plan(&question, &session.host.caches);
+        if let Some(reckoned) = reckoned {
+            session.client.reckon_with(Some(reckoned.levels));
+            session.reckoned = reckoned;
+        } else if args.caches == CacheSizes::Measured {
+            session.measure_caches(Thoroughness::Quick)?;
+        }
+        let plans = plan(&question, &session.reckoned.levels);
         refuse_empty(&plans)?;
 
         let usable = session.host.usable;
@@ -163,6 +183,10 @@ impl Ready {
         spent: Duration,
         series: Option<(Vec<String>, u32)>,
     ) -> anyhow::Result<Ended> {
+        let incumbents = match args.no_incumbents {
+            true => Incumbents::default(),
+            false => self.earlier(args),
+        };
         let (host, seed) = (&self.session.host, self.question.seed);
         let command = shown(&self.words);
         let journal = Journal::open(&args.results, &host.key, host, seed, &command, tell)?;
@@ -175,7 +199,9 @@ impl Ready {
             seed,
             spent_ns: u64::try_from(spent.as_nanos()).unwrap_or(u64::MAX),
             tick_hz: host.tsc.calibrated_hz,
+            reckoned: self.session.reckoned.clone(),
             plans: self.plans.clone(),
+            incumbents,
             candidates: resume::summed_up(&self.candidates),
             series,
         };
@@ -197,6 +223,7 @@ impl Ready {
             question: &self.question,
             plans: &origin.plans,
             candidates: &self.candidates,
+            incumbents: &origin.incumbents,
             strategy: self.strategy,
             tick_hz: origin.tick_hz,
             spent: Duration::from_nanos(origin.spent_ns),
@@ -212,6 +239,7 @@ impl Ready {
                 return Err(e.into());
             }
         };
+        outcome.warnings.splice(0..0, self.session.reckoned.warnings.clone());
         outcome.warnings.extend(lost_workers(&outcome, self.session.client.lost() - lost_before));
         let mut cells = outcome.sizes.iter().flat_map(|s| &s.cells);
         let interrupted = cells.any(|c| c.stop == Stop::Interrupted);
@@ -223,6 +251,19 @@ impl Ready {
             kept = log.remove();
         }
         Ok(Ended { run: origin.run, outcome, interrupted, kept })
+    }
+
+    /// What earlier searches of the same op chose, the newest first.
+    fn earlier(&self, args: &SearchArgs) -> Incumbents {
+        let mut incumbents = Incumbents::default();
+        let folder = Folder::at(&args.results.join(&self.session.host.key));
+        let decisions = folder.decisions().unwrap_or_default();
+        let outcomes = decisions.rows.iter().rev().filter_map(|run| run.outcome.as_ref());
+        outcomes
+            .filter(|o| o.op == self.question.op && o.contract == args.contract)
+            .for_each(|outcome| incumbents.take(outcome));
+        incumbents.keep(&self.candidates);
+        incumbents
     }
 
     fn facts(&self) -> Facts {

@@ -4,9 +4,12 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use looptune::host::Host;
+use looptune::measure::{Levels, Reckoned};
 use looptune::results::{Continued, Journal, Origin, RunLog, read_decisions, unfinished};
 use looptune::search::{
-    Budget, Candidate, Job, Question, SearchOutcome, SizePlan, Stop, Strategy, compile_all, search,
+    Budget, Candidate, Incumbents, Job, Question, SearchOutcome, SizePlan, Stop, Strategy,
+    compile_all, search,
 };
 use looptune::subject::{
     Baseline, Cell, Class, Conditions, Consumer, Contract, Drive, Extent, Level, Op, State, Variant,
@@ -152,7 +155,9 @@ fn go(results: &Path, machine: &mut Machine, seed: u64) -> Result<SearchOutcome,
                 seed,
                 spent_ns: 0,
                 tick_hz: 1e9,
+                reckoned: Reckoned::told(Levels::of(&Host::detect().caches)),
                 plans: plans(),
+                incumbents: Incumbents::default(),
                 candidates: (0, 0),
                 series: None,
             };
@@ -166,6 +171,7 @@ fn go(results: &Path, machine: &mut Machine, seed: u64) -> Result<SearchOutcome,
         question: &question,
         plans: &plans,
         candidates: &candidates,
+        incumbents: &log.origin().incumbents.clone(),
         strategy: Strategy::default(),
         tick_hz: log.origin().tick_hz,
         spent: Duration::from_nanos(log.origin().spent_ns),

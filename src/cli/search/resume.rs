@@ -52,8 +52,13 @@ pub(super) fn run(args: &SearchArgs, which: &str) -> anyhow::Result<()> {
     then_args.results = args.results.clone();
     (then_args.json, then_args.quiet) = (args.json, args.quiet);
 
-    let mut ready = Ready::new(&then_args, then.worker_runner.as_deref(), origin.arguments.clone())
-        .with_context(|| elsewhere(&origin))?;
+    let mut ready = Ready::new(
+        &then_args,
+        then.worker_runner.as_deref(),
+        origin.arguments.clone(),
+        Some(origin.reckoned.clone()),
+    )
+    .with_context(|| elsewhere(&origin))?;
     ready.question.seed = origin.seed;
     ready.plans = origin.plans.clone();
     let ours = summed_up(&ready.candidates);

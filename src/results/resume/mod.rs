@@ -17,7 +17,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::error::ResultsError;
-use crate::search::SizePlan;
+use crate::measure::Reckoned;
+use crate::search::{Incumbents, SizePlan};
 use crate::trial::{BlockResult, Failure};
 
 pub use answers::Continued;
@@ -42,8 +43,12 @@ pub struct Origin {
     pub spent_ns: u64,
     /// Time-stamp ticks a second, as measured then.
     pub tick_hz: f64,
-    /// The cells, as the caches were then.
+    /// The caches, as measured then.
+    pub reckoned: Reckoned,
+    /// The cells, as these caches have them.
     pub plans: Vec<SizePlan>,
+    /// What had been chosen before.
+    pub incumbents: Incumbents,
     /// Candidates: how many, and a digest of their ids and code.
     pub candidates: (u64, u64),
     /// The runs of a repeated search before this one, and how many there will be in all;
