@@ -130,6 +130,24 @@ fn plans() -> Vec<SizePlan> {
     vec![SizePlan { extent, cells: vec![cell(Level::L1), cell(Level::Dram)], absent: Vec::new() }]
 }
 
+fn origin(run: &str, seed: u64) -> Origin {
+    Origin {
+        run: run.into(),
+        version: "0".into(),
+        host: KEY.into(),
+        arguments: Vec::new(),
+        directory: String::new(),
+        seed,
+        spent_ns: 0,
+        tick_hz: 1e9,
+        reckoned: Reckoned::told(Levels::of(&Host::detect().caches)),
+        plans: plans(),
+        incumbents: Incumbents::default(),
+        candidates: (0, 0),
+        series: None,
+    }
+}
+
 /// Searches in a folder of results: anew, or on with the run that is unfinished there.
 fn go(results: &Path, machine: &mut Machine, seed: u64) -> Result<SearchOutcome, EvaluateError> {
     let (candidates, folder) = (candidates(), results.join(KEY));
@@ -146,21 +164,7 @@ fn go(results: &Path, machine: &mut Machine, seed: u64) -> Result<SearchOutcome,
             let facts = HashMap::from([("cpu", "scripted")]);
             let journal =
                 Journal::open(results, KEY, &facts, seed, "looptune", |e| panic!("{e}")).unwrap();
-            let origin = Origin {
-                run: journal.run().into(),
-                version: "0".into(),
-                host: KEY.into(),
-                arguments: Vec::new(),
-                directory: String::new(),
-                seed,
-                spent_ns: 0,
-                tick_hz: 1e9,
-                reckoned: Reckoned::told(Levels::of(&Host::detect().caches)),
-                plans: plans(),
-                incumbents: Incumbents::default(),
-                candidates: (0, 0),
-                series: None,
-            };
+            let origin = origin(journal.run(), seed);
             let log = RunLog::create(journal.folder(), origin, |e| panic!("{e}")).unwrap();
             (journal, log)
         }
@@ -332,4 +336,20 @@ fn a_run_is_resumed_by_one_only() {
     let read = unfinished(&room.path().join(KEY)).unwrap();
     assert_eq!(read.rows.len(), 1);
     assert!(read.warnings[0].contains("another version"), "{:?}", read.warnings);
+}
+
+#[test]
+fn interrupted_searches_do_not_pile_up() {
+    let room = tempfile::tempdir().unwrap();
+    let folder = room.path().join(KEY);
+    std::fs::create_dir(&folder).unwrap();
+    let oldest = RunLog::create(&folder, origin("run-10", 1), |e| panic!("{e}")).unwrap();
+    for run in 11..30 {
+        RunLog::create(&folder, origin(&format!("run-{run}"), 1), |e| panic!("{e}")).unwrap();
+    }
+    let left = unfinished(&folder).unwrap().rows;
+    let runs: Vec<&str> = left.iter().map(|u| u.origin.run.as_str()).collect();
+    assert_eq!(runs.len(), 11, "ten, and the one that a process is at: {runs:?}");
+    assert_eq!((runs[0], runs[10]), ("run-10", "run-29"));
+    drop(oldest);
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{Answer, Origin, Turn, path_of};
+use super::{Answer, Origin, Turn, make_room, path_of};
 use crate::host::take_alone;
 use crate::results::error::ResultsError;
 use crate::trial::EvaluateError;
@@ -51,7 +51,7 @@ impl std::fmt::Debug for RunLog {
 }
 
 impl RunLog {
-    /// Begins the log of a run in a host's folder. `tell` hears of trouble with it, once: it ends
+    /// Begins the log of a run in a host's folder, where the newest few are kept. `tell` hears of trouble with it, once: it ends
     /// the log, not the search.
     ///
     /// # Errors
@@ -61,11 +61,11 @@ impl RunLog {
         origin: Origin,
         tell: impl FnMut(&ResultsError) + 'static,
     ) -> Result<RunLog, ResultsError> {
+        make_room(folder)?;
         let path = path_of(folder, &origin.run);
         let begin = || {
             let mut file = OpenOptions::new().write(true).create_new(true).open(&path)?;
-            // Where the file system has no locks, nobody is kept from it either.
-            let _ = take_alone(&file);
+            hold(&file);
             let mut first = FORMAT.to_vec();
             first.extend(frame(&origin)?);
             file.write_all(&first)?;
@@ -88,7 +88,7 @@ impl RunLog {
         let failed = |why: String| ResultsError::Resume { path: path.into(), why };
         let broken = |e: std::io::Error| failed(e.to_string());
         let mut file = OpenOptions::new().read(true).write(true).open(path).map_err(broken)?;
-        if matches!(take_alone(&file), Ok(false)) {
+        if !hold(&file) {
             return Err(failed("the run is still going on".into()));
         }
         let mut bytes = Vec::new();
@@ -239,12 +239,30 @@ fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
+/// Takes a log for this process; `false` where another is at it. One that only looks has it for a
+/// moment, which is waited for; where the file system has no locks nobody is kept from it.
+fn hold(file: &File) -> bool {
+    for _ in 0..20 {
+        if !matches!(take_alone(file), Ok(false)) {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    false
+}
+
 /// What a log says it was begun with, and whether a process is at it.
 pub(super) fn peek(path: &Path) -> Result<(Origin, bool), ResultsError> {
     let failed = |why: String| ResultsError::Resume { path: path.into(), why };
-    let mut file = regular(path).map_err(|e| failed(e.to_string()))?;
+    let file = regular(path).map_err(|e| failed(e.to_string()))?;
     let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes).map_err(|e| failed(e.to_string()))?;
+    let mut read = |length: u64| {
+        (&file).take(length).read_to_end(&mut bytes).map_err(|e| failed(e.to_string()))?;
+        Ok(bytes.get(FORMAT.len()..FORMAT.len() + 4).map(|b| [b[0], b[1], b[2], b[3]]))
+    };
+    if let Some(length) = read((FORMAT.len() + FRAME_HEAD) as u64)? {
+        read(u32::from_le_bytes(length).into())?;
+    }
     let (origin, _) = origin(&bytes).map_err(failed)?;
     Ok((origin, matches!(take_alone(&file), Ok(false))))
 }

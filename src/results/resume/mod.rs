@@ -89,6 +89,9 @@ pub struct Unfinished {
 const PREFIX: &str = "resume-";
 const SUFFIX: &str = ".log";
 
+/// Unfinished searches that are kept for whoever wants to go on with them.
+const KEPT: usize = 10;
+
 fn path_of(folder: &Path, run: &str) -> PathBuf {
     folder.join(format!("{PREFIX}{run}{SUFFIX}"))
 }
@@ -118,4 +121,19 @@ pub fn unfinished(folder: &Path) -> Result<super::table::Read<Unfinished>, Resul
     }
     read.rows.sort_by(|a, b| a.origin.run.cmp(&b.origin.run));
     Ok(read)
+}
+
+/// Makes room for the log of a new search: of those that nobody is at, the oldest go, so that
+/// interrupted searches do not pile up.
+///
+/// # Errors
+/// Where the folder cannot be listed or a file cannot be removed.
+fn make_room(folder: &Path) -> Result<(), ResultsError> {
+    let idle: Vec<Unfinished> =
+        unfinished(folder)?.rows.into_iter().filter(|u| !u.running).collect();
+    for old in idle.iter().take((idle.len() + 1).saturating_sub(KEPT)) {
+        std::fs::remove_file(&old.path)
+            .map_err(|e| ResultsError::Write { path: old.path.clone(), why: e.to_string() })?;
+    }
+    Ok(())
 }
