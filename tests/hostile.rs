@@ -100,6 +100,7 @@ fn a_search_completes_around_them() {
         question: &question,
         plans: &plans,
         candidates: &candidates,
+        incumbents: &looptune::search::Incumbents::default(),
         strategy: Strategy::default(),
         tick_hz: host.tsc.calibrated_hz,
         started,

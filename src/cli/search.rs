@@ -16,10 +16,10 @@ use super::progress::{Both, ProgressLine, Steps};
 use super::session::{Session, command_line};
 use crate::measure::{CacheSizes, Thoroughness};
 use crate::report;
-use crate::results::{Journal, ResultsError};
+use crate::results::{Folder, Journal, ResultsError};
 use crate::search::{
-    Budget, Candidate, Job, Question, SearchFile, SearchOutcome, SizePlan, Stop, candidate_entrant,
-    compile_all, fresh_seed, plan, search,
+    Budget, Candidate, Incumbents, Job, Question, SearchFile, SearchOutcome, SizePlan, Stop,
+    candidate_entrant, compile_all, fresh_seed, plan, search,
 };
 use crate::space;
 use crate::subject::{Baseline, Contract, Op, Placement, Variant};
@@ -65,6 +65,10 @@ pub struct SearchArgs {
     /// Widest vector registers, bits: 128 or 256 leaves out what lowers the clock of some cores
     #[arg(long, value_name = "BITS", value_parser = vector_bits)]
     max_vector: Option<u32>,
+    /// Choose as if nothing had been chosen before. By default a loop that an earlier search
+    /// chose races again, and stays the choice unless something is faster
+    #[arg(long)]
+    no_incumbents: bool,
     /// Search file (a path or a built-in name): narrows the axes, may set sizes and states
     #[arg(long, value_name = "FILE", value_parser = arguments::space(), hide_possible_values = true, value_hint = ValueHint::FilePath)]
     space: Option<String>,
@@ -120,6 +124,10 @@ pub(super) fn run(args: &SearchArgs, runner: Option<&str>) -> anyhow::Result<()>
             file.name, args.contract
         ));
     }
+    let incumbents = match args.no_incumbents {
+        true => Incumbents::default(),
+        false => earlier(args, &session.host.key, &candidates),
+    };
     let command = command_line();
     let tell = |trouble: &ResultsError| eprintln!("looptune: {trouble}");
     let host = &session.host;
@@ -131,6 +139,7 @@ pub(super) fn run(args: &SearchArgs, runner: Option<&str>) -> anyhow::Result<()>
         question: &question,
         plans: &plans,
         candidates: &candidates,
+        incumbents: &incumbents,
         strategy: file.strategy,
         tick_hz: host.tsc.calibrated_hz,
         started,
@@ -182,6 +191,19 @@ fn question(args: &SearchArgs, file: &SearchFile) -> anyhow::Result<Question> {
         baselines: Baseline::PRESENT.iter().copied().chain([Baseline::LibcTuned]).collect(),
         weights: args.weights.as_ref().map(|w| w.0.clone()).unwrap_or_default(),
     })
+}
+
+/// What earlier searches in the results folder chose. A folder that cannot be read holds
+/// nobody up: the journal will say what is wrong with it.
+fn earlier(args: &SearchArgs, key: &str, candidates: &[Candidate]) -> Incumbents {
+    let mut incumbents = Incumbents::default();
+    let decisions = Folder::at(&args.results.join(key)).decisions().unwrap_or_default();
+    let outcomes = decisions.rows.iter().rev().filter_map(|run| run.outcome.as_ref());
+    outcomes
+        .filter(|o| o.op == args.op && o.contract == args.contract)
+        .for_each(|outcome| incumbents.take(outcome));
+    incumbents.keep(candidates);
+    incumbents
 }
 
 /// A file of loops for single sizes has nothing for others.

@@ -9,6 +9,7 @@ mod crossover;
 mod decide;
 mod file;
 mod frequency;
+mod incumbent;
 mod outcome;
 mod panel;
 mod plan;
@@ -24,6 +25,7 @@ pub use context::{baseline_entrant, candidate_entrant};
 pub use crossover::{Asked, Crossing, Crossover, Rival, Rivals, crossing, nt_crossings, steps};
 pub use file::{MAX_POINTS, Region, SearchFile, Strategy};
 pub use frequency::{Frequency, frequency};
+pub use incumbent::Incumbents;
 pub use outcome::{
     BaselineOutcome, BaselineTimes, CellOutcome, Excluded, RegretRow, Robust, SearchOutcome,
     SizeOutcome, Standing, Stop, Timed,
