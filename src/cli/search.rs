@@ -1,5 +1,6 @@
 //! `looptune search`
 
+mod afterwards;
 mod repeat;
 mod resume;
 
@@ -13,8 +14,9 @@ use clap::{Args, ValueHint};
 use super::arguments::{self, Drives, Sizes, States, Weights};
 use super::conditions::ConditionsArgs;
 use super::exit::{unsupported, usage};
+use super::measured::{Recorded, cache_sizes, vector_bits};
 use super::progress::{Both, ProgressLine, Steps};
-use super::session::{Session, cache_sizes, command_words, shown};
+use super::session::{Session, command_words, shown};
 use crate::measure::{CacheSizes, Reckoned, Thoroughness};
 use crate::report::{self, Facts};
 use crate::results::{Continued, Folder, Journal, Origin, ResultsError, RunLog};
@@ -24,6 +26,7 @@ use crate::search::{
 };
 use crate::space;
 use crate::subject::{Baseline, Contract, Op, Placement, Variant};
+use afterwards::{exceeding, lost_workers, lower_clock};
 
 /// Arguments of `looptune search`.
 #[derive(Debug, Args)]
@@ -65,6 +68,9 @@ pub struct SearchArgs {
     /// instructions and movnti only
     #[arg(long, value_parser = arguments::contract(), default_value = "user")]
     contract: Contract,
+    /// Widest vector registers, bits: 128 or 256 leaves out what lowers the clock of some cores
+    #[arg(long, value_name = "BITS", value_parser = vector_bits)]
+    max_vector: Option<u32>,
     /// Choose as if nothing had been chosen before. By default a loop that an earlier search
     /// chose races again, and stays the choice unless something is faster
     #[arg(long)]
@@ -145,7 +151,11 @@ impl Ready {
         if !file.ops.contains(&op) {
             return usage(format!("the search file `{}` is not for {op}", file.name));
         }
-        let file = file.under(args.contract);
+        args.conditions.refuse()?;
+        let mut file = file.under(args.contract);
+        if let Some(bits) = args.max_vector {
+            file = file.up_to(bits);
+        }
         let mut session = Session::new(runner)?;
         let question = question(args, op, &file)?;
         if let Some(reckoned) = reckoned {
@@ -189,7 +199,8 @@ impl Ready {
         };
         let (host, seed) = (&self.session.host, self.question.seed);
         let command = shown(&self.words);
-        let journal = Journal::open(&args.results, &host.key, host, seed, &command, tell)?;
+        let facts = Recorded::of(&self.session);
+        let journal = Journal::open(&args.results, &host.key, &facts, seed, &command, tell)?;
         let origin = Origin {
             run: journal.run().into(),
             version: env!("CARGO_PKG_VERSION").into(),
@@ -240,7 +251,9 @@ impl Ready {
             }
         };
         outcome.warnings.splice(0..0, self.session.reckoned.warnings.clone());
+        outcome.warnings.extend(exceeding(&outcome, &mut self.session)?);
         outcome.warnings.extend(lost_workers(&outcome, self.session.client.lost() - lost_before));
+        outcome.warnings.extend(lower_clock(&outcome, &self.candidates, &mut self.session)?);
         let mut cells = outcome.sizes.iter().flat_map(|s| &s.cells);
         let interrupted = cells.any(|c| c.stop == Stop::Interrupted);
         let mut kept = journal.finish_search(&outcome);
@@ -267,7 +280,7 @@ impl Ready {
     }
 
     fn facts(&self) -> Facts {
-        Facts::of(&self.session.host, self.question.op, shown(&self.words))
+        self.session.facts_of(self.question.op, shown(&self.words))
     }
 
     /// Prints what a search has found.
@@ -338,19 +351,6 @@ fn refuse_other_sizes(points: &[Variant], question: &Question) -> anyhow::Result
         only.join(" or "),
         only.join(",")
     ))
-}
-
-/// Workers that were lost beside those that a candidate took with it.
-fn lost_workers(outcome: &SearchOutcome, lost: u64) -> Option<String> {
-    let cells = outcome.sizes.iter().flat_map(|s| &s.cells);
-    let explained: u64 = cells.map(|c| c.excluded.crashed + c.excluded.hung).sum();
-    let unexplained = lost.saturating_sub(explained);
-    (unexplained > 0).then(|| {
-        format!(
-            "workers ended {unexplained} times for no fault of a candidate's (killed from \
-             outside, or out of memory); what they were measuring was measured again"
-        )
-    })
 }
 
 /// A question without a single cell is a mistake, and the reasons say which.

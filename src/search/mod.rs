@@ -2,11 +2,14 @@
 
 mod budget;
 mod candidate;
+mod ceiling;
 mod compare;
 mod compiled;
 mod context;
+mod crossover;
 mod decide;
 mod file;
+mod frequency;
 mod incumbent;
 mod outcome;
 mod panel;
@@ -18,10 +21,13 @@ mod screen;
 
 pub use budget::Budget;
 pub use candidate::{Candidate, compile_all};
+pub use ceiling::{Ceiling, read_ceiling};
 pub use compare::{Contest, Contested, Pair, Row, RowTimes, compare, contested};
 pub use compiled::{Compiled, NoCompiler};
 pub use context::{baseline_entrant, candidate_entrant};
+pub use crossover::{Asked, Crossing, Crossover, Rival, Rivals, crossing, nt_crossings, steps};
 pub use file::{MAX_POINTS, Region, SearchFile, Strategy};
+pub use frequency::{Frequency, frequency};
 pub use incumbent::Incumbents;
 pub use outcome::{
     BaselineOutcome, BaselineTimes, CellOutcome, Excluded, RegretRow, Robust, SearchOutcome,

@@ -40,6 +40,11 @@ pub trait Evaluator {
         check: Check,
     ) -> Result<Vec<Result<(), Failure>>, EvaluateError>;
 
+    /// Whether a body can have another time in a cell than the one that it is a setting of.
+    fn tells_apart(&self, _body: &Body, _cell: &crate::subject::Cell) -> bool {
+        true
+    }
+
     /// What time it is, since an origin of its own, never going back. Whoever counts time in a
     /// decision asks here and nowhere else: then the same answers lead to the same decisions. An
     /// evaluator that stands for another must ask that one; a replay gives what was recorded.

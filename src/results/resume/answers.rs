@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::Answer;
 use super::log::RunLog;
-use crate::subject::Op;
+use crate::subject::{Cell, Op};
 use crate::trial::{BlockRequest, BlockResult, Body, Check, EvaluateError, Evaluator, Failure};
 use crate::units::digest;
 
@@ -74,6 +74,10 @@ impl Evaluator for Continued<'_> {
             Answer::Verified(outcomes) => Ok(outcomes),
             Answer::Blocks(_) => Err(self.log.strayed()),
         }
+    }
+
+    fn tells_apart(&self, body: &Body, cell: &Cell) -> bool {
+        self.evaluator.tells_apart(body, cell)
     }
 
     fn clock(&mut self) -> Duration {
