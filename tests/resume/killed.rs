@@ -14,9 +14,14 @@ use super::processes::{no_workers_of, signal};
 /// How many kills are tried, where it should not be a few.
 const KILLS: &str = "LOOPTUNE_KILLS";
 
+/// Set to try it with the default search instead of a small one.
+const DEFAULT_SEARCH: &str = "LOOPTUNE_KILL_DEFAULT_SEARCH";
+
 /// A search of a second or two.
 const SMALL: &str = "description = \"a small space\"\nops = [\"zero\"]\n\
-    families = [\"general\", \"sse\"]\n[axes]\nunroll = [1, 4, 8]\n";
+    families = [\"general\", \"sse\"]\n[axes]\nunroll = [1, 4, 8]\nalign = [\"a1\"]\n\
+    head = [\"head-none\"]\ntail = [\"tail-overlap\"]\nstore = [\"plain\"]\n\
+    count = [\"cmp\", \"dec\"]\n";
 
 struct Room {
     dir: tempfile::TempDir,
@@ -41,7 +46,7 @@ impl Room {
     /// make it another one.
     fn search(&self, seed: &str) -> Command {
         let args = ["search", "--op", "zero", "--size", "4096", "--state", "l1"];
-        let more = ["--space", "small.toml", "--budget", "60000", "--quiet", "--seed", seed];
+        let more = ["--space", "small.toml", "--budget", "4000", "--quiet", "--seed", seed];
         self.command(&[&args[..], &more].concat())
     }
 
@@ -95,46 +100,61 @@ fn said(out: &Output) -> String {
     text
 }
 
-/// Winner of the only cell, and the loops that tie with it.
-fn answer(document: &[u8]) -> (String, Vec<String>) {
+/// What a search has found in a cell.
+struct Answer {
+    state: String,
+    winner: String,
+    ties: Vec<String>,
+}
+
+fn answers(document: &[u8]) -> Vec<Answer> {
     let found: Value = serde_json::from_slice(document).unwrap();
-    let cell = &found["sizes"][0]["cells"][0];
-    let ties = cell["ties"].as_array().unwrap().iter();
-    let ties = ties.map(|t| t.as_str().unwrap().to_string()).collect();
-    (cell["winner"]["variant"].as_str().expect("a winner").to_string(), ties)
+    let text = |value: &Value| value.as_str().expect("a word").to_string();
+    let cells = found["sizes"][0]["cells"].as_array().unwrap().iter();
+    let answer = |cell: &Value| Answer {
+        state: text(&cell["state"]),
+        winner: text(&cell["winner"]["variant"]),
+        ties: cell["ties"].as_array().unwrap().iter().map(text).collect(),
+    };
+    cells.map(answer).collect()
 }
 
 /// Asserts that two answers are the same within ties: one holds the other for a tie, or a bench
 /// of the two does.
-fn same_within_ties(room: &Room, a: &(String, Vec<String>), b: &(String, Vec<String>)) -> String {
-    if a.0 == b.0 {
-        return "the same winner".into();
+fn same_within_ties(room: &Room, a: &Answer, b: &Answer) -> String {
+    assert_eq!(a.state, b.state);
+    if a.winner == b.winner {
+        return format!("{}: same winner", a.state);
     }
-    if a.1.contains(&b.0) || b.1.contains(&a.0) {
-        return "another of the ties".into();
+    if a.ties.contains(&b.winner) || b.ties.contains(&a.winner) {
+        return format!("{}: another of the ties", a.state);
     }
-    let args = ["bench", &a.0, &b.0, "--size", "4096", "--state", "l1", "--json", "--quiet"];
     let out = Command::new(env!("CARGO_BIN_EXE_looptune"))
-        .args(args)
+        .args(["bench", &a.winner, &b.winner, "--size", "4096", "--state", &a.state])
+        .args(["--budget", "2s", "--json", "--quiet"])
         .current_dir(room.dir.path())
         .output()
         .unwrap();
     let found: Value = serde_json::from_slice(&out.stdout).unwrap();
     let row = &found["cells"][0]["rows"][1];
-    let (low, high) = (row["ratio_ci"][0].as_f64().unwrap(), row["ratio_ci"][1].as_f64().unwrap());
-    // On a loaded machine two loops that differ by a per cent may both be chosen.
-    assert!(low < 1.05 && high > 0.95, "{a:?} {b:?}: {row:#}");
-    format!("another, {low:.3} to {high:.3} of its speed")
+    let end = |i: usize| row["ratio_ci"][i].as_f64().unwrap();
+    // On a loaded machine two loops that differ by a few per cent may both be chosen.
+    assert!(end(0) < 1.05 && end(1) > 0.95, "{}, {}: {row:#}", a.winner, b.winner);
+    format!("{}: another, {} [{:.3}, {:.3}]", a.state, row["verdict"], end(0), end(1))
 }
 
 #[test]
 fn killed_at_any_moment_nothing_is_lost_and_nothing_is_twice() {
     let kills: u32 = std::env::var(KILLS).map_or(6, |n| n.parse().expect("a number of kills"));
+    let search = |room: &Room| match std::env::var(DEFAULT_SEARCH) {
+        Ok(_) => room.command(&["search", "--op", "zero", "--size", "4096", "--quiet"]),
+        Err(_) => room.search("1"),
+    };
     let room = Room::new();
     let began = Instant::now();
-    let whole = room.search("1").arg("--json").output().unwrap();
+    let whole = search(&room).arg("--json").output().unwrap();
     assert!(whole.status.success(), "{}", said(&whole));
-    let (whole, takes) = (answer(&whole.stdout), began.elapsed().as_secs_f64());
+    let (whole, takes) = (answers(&whole.stdout), began.elapsed().as_secs_f64());
     assert!(room.log().is_none(), "a finished run leaves no log");
 
     let mut rng = ChaCha8Rng::seed_from_u64(17);
@@ -142,7 +162,7 @@ fn killed_at_any_moment_nothing_is_lost_and_nothing_is_twice() {
         let room = Room::new();
         let part = takes / f64::from(kills);
         let moment = part * (f64::from(kill) + rng.random_range(0.0..1.0));
-        kill_after(started(&mut room.search("1")), moment);
+        kill_after(started(&mut search(&room)), moment);
         let Some(log) = room.log() else {
             eprintln!("killed after {moment:.2} s: before it began, or after its end");
             continue;
@@ -161,7 +181,10 @@ fn killed_at_any_moment_nothing_is_lost_and_nothing_is_twice() {
             drop(log);
             let out = room.resume(&["--json"]);
             assert!(out.status.success(), "{}", said(&out));
-            let how = same_within_ties(&room, &whole, &answer(&out.stdout));
+            let found = answers(&out.stdout);
+            assert_eq!(found.len(), whole.len());
+            let how = whole.iter().zip(&found).map(|(a, b)| same_within_ties(&room, a, b));
+            let how: Vec<String> = how.collect();
             // The log grew to the end under its second name.
             let (log, warnings) = RunLog::open(&kept, |e| panic!("{e}")).unwrap();
             assert!(warnings.is_empty(), "{warnings:?}");
@@ -169,9 +192,10 @@ fn killed_at_any_moment_nothing_is_lost_and_nothing_is_twice() {
             assert_eq!(after.len() as u64, log.trials(), "rows of trials.csv, and answers");
             assert!(after[..before.len()] == before[..], "what was there has changed");
             eprintln!(
-                "killed after {moment:.2} s with {} of {} trials in the table: {how}",
+                "killed after {moment:.2} s with {} of {} trials in the table; {}",
                 before.len(),
-                after.len()
+                after.len(),
+                how.join(", ")
             );
         }
         let folder = room.folder();
@@ -229,13 +253,13 @@ fn an_interrupted_search_says_how_to_go_on_and_is_decided_once() {
     let run = first.rows[0].run.clone();
 
     // The same arguments may be said again, others not.
-    let same = ["--op", "zero", "--budget", "60000", "--json"];
+    let same = ["--op", "zero", "--budget", "4000", "--json"];
     let out = room.resume(&[&[run.as_str()], &same[..]].concat());
     assert!(out.status.success(), "{}", said(&out));
     assert!(said(&out).contains(&format!("resuming run {run}")), "{}", said(&out));
     let found: Value = serde_json::from_slice(&out.stdout).unwrap();
     assert_eq!(found["seed"], 3);
-    assert!(found["command"].as_str().unwrap().contains("--budget 60000"));
+    assert!(found["command"].as_str().unwrap().contains("--budget 4000"));
     assert!(!found["warnings"].to_string().contains("interrupted"), "{:#}", found["warnings"]);
     let last = read_decisions(&decisions).unwrap();
     assert!(last.warnings.is_empty(), "{:?}", last.warnings);
@@ -260,7 +284,7 @@ fn what_cannot_be_resumed_says_why() {
     child.wait().unwrap();
     refused(&running, 1, &["still going on"]);
 
-    refused(&room.resume(&["--budget", "70000"]), 2, &["--budget", "60000", "own arguments"]);
+    refused(&room.resume(&["--budget", "5000"]), 2, &["--budget", "4000", "own arguments"]);
     refused(&room.resume(&["--state", "l2"]), 2, &["--state"]);
     refused(&room.resume(&["--weights", "l1=2"]), 2, &["--weights"]);
     refused(&room.resume(&["--repeat", "3"]), 2, &["--repeat"]);
