@@ -1,7 +1,5 @@
 //! Subjects measured together: the samples of one cell, arranged by block.
 
-use std::time::Instant;
-
 use crate::stats::Paired;
 use crate::subject::{Cell, Subject};
 use crate::trial::{
@@ -69,7 +67,7 @@ pub struct Panel {
     pub disturbed: u64,
     /// The clock of the last request.
     pub clock: Clock,
-    /// Wall time spent.
+    /// Time spent, by the evaluator's clock.
     pub seconds: f64,
     tick_hz: f64,
     rows: Vec<Row>,
@@ -134,9 +132,9 @@ impl Panel {
             limit_ns: effort.limit_ns,
             without: self.without,
         };
-        let started = Instant::now();
+        let started = evaluator.clock();
         let result = evaluator.evaluate(&request)?;
-        self.seconds += started.elapsed().as_secs_f64();
+        self.seconds += evaluator.clock().saturating_sub(started).as_secs_f64();
         self.clock = result.clock;
         self.samples += result.samples.len() as u64;
         self.disturbed += u64::from(result.disturbed);
