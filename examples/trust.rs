@@ -27,6 +27,8 @@ fn main() -> Result<(), Failed> {
     let mut size = 4096;
     let mut runs = 40;
     let mut busy = false;
+    // Enough for intervals well inside the band of a tie on a machine that others use too.
+    let mut layouts = 600;
     let mut state = None;
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
@@ -35,6 +37,7 @@ fn main() -> Result<(), Failed> {
         match argument.as_str() {
             "--size" => size = number()?,
             "--runs" => runs = number()?,
+            "--layouts" => layouts = number()? as u32,
             "--busy" => busy = true,
             "--state" => {
                 let word = arguments.next().unwrap_or_default();
@@ -43,7 +46,7 @@ fn main() -> Result<(), Failed> {
                 state = Some(known.ok_or(why)?);
             }
             other => {
-                let known = "--size N, --runs N, --state STATE, --busy";
+                let known = "--size N, --runs N, --layouts N, --state STATE, --busy";
                 return Err(format!("`{other}`: {known}").into());
             }
         }
@@ -77,7 +80,7 @@ fn main() -> Result<(), Failed> {
                 continue;
             }
             cost(&mut client, &host, cell, &plain, &streaming)?;
-            predecessor(&mut client, &host, cell, &plain, &streaming)?;
+            predecessor(&mut client, &host, cell, (&plain, &streaming), layouts)?;
         }
         let cell = Cell::new(*op, size, State::both(Level::L1), Drive::Throughput);
         for plant in [0.0, 0.005, 0.02] {
@@ -185,16 +188,14 @@ fn predecessor(
     client: &mut Client,
     host: &Host,
     cell: Cell,
-    plain: &Body,
-    nt: &Body,
+    (plain, nt): (&Body, &Body),
+    layouts: u32,
 ) -> Result<(), Failed> {
     const PLAIN: u32 = 3;
-    // Enough for intervals well inside the band of a tie on a machine that others use too.
-    const LAYOUTS: u32 = 600;
     for (name, other) in [("after nt / after plain", nt), ("control, all plain", plain)] {
         let mut members = vec![Member::new(plain.clone()); PLAIN as usize];
         members.extend([Member::new(other.clone()), Member::new(other.clone())]);
-        let result = ask(client, &request(cell, members, LAYOUTS, 8, 3))?;
+        let result = ask(client, &request(cell, members, layouts, 8, 3))?;
         let mut logs = Vec::new();
         let layouts = result.samples.chunk_by(|a, b| a.layout == b.layout);
         for samples in layouts {

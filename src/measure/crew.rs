@@ -20,7 +20,7 @@ use crate::subject::Cell;
 /// What a helper is told.
 enum Errand {
     /// Place the buffers anew.
-    Place { seed: u64, delta: u16, rng: ChaCha8Rng },
+    Place { seed: u64, delta: u16, rng: Box<ChaCha8Rng> },
     /// Make a pass.
     Pass(Task),
 }
@@ -87,7 +87,7 @@ fn help<'scope>(
         while let Ok(errand) = inbox.recv() {
             let answer = match errand {
                 Errand::Place { seed, delta, mut rng } => {
-                    rig.place(seed, delta, &mut rng);
+                    rig.place(seed, delta, &mut *rng);
                     Ok(0)
                 }
                 // SAFETY: `Crew::pass` is promised a verified entry, and waits for the answer
@@ -143,7 +143,7 @@ impl Crew<'_> {
         rng: &mut ChaCha8Rng,
     ) -> Result<(), MeasureError> {
         for helper in &self.helpers {
-            helper.send(Errand::Place { seed, delta, rng: rng.clone() })?;
+            helper.send(Errand::Place { seed, delta, rng: Box::new(rng.clone()) })?;
         }
         self.rig.place(seed, delta, rng);
         self.helpers.iter().try_for_each(|helper| helper.answer().map(|_| ()))
@@ -183,7 +183,7 @@ pub fn rigs(
     let Some(others) = cpus.get(..usize::from(threads) - 1) else {
         return Err(too_few(threads.into(), cpus.len() + 1));
     };
-    let made = thread::scope(|scope| {
+    thread::scope(|scope| {
         let started: Vec<_> = others
             .iter()
             .map(|cpu| {
@@ -197,8 +197,7 @@ pub fn rigs(
         let own = Rig::new(cell, levels, shared);
         let joined = started.into_iter().map(|thread| thread.join().map_err(|_| gone())?);
         [own].into_iter().chain(joined.collect::<Vec<_>>()).collect()
-    });
-    made
+    })
 }
 
 fn too_few(threads: u32, cpus: usize) -> MeasureError {

@@ -57,6 +57,10 @@ pub fn bench(cells: &[BenchCell], facts: &Facts, notes: &[Note]) -> String {
         let c = &cell.cell;
         text.push_str(&format!("\n{} {} in {}{}\n\n", c.op, c.extent(), state(c), under(c)));
         text.push_str(&table(cell, facts));
+        for (row, (_, extremes)) in cell.rows.iter().filter_map(by_thread) {
+            let line = format!("{}: a call takes {} on the threads", row.subject, ns_ci(extremes));
+            text.push_str(&format!("  {}\n", fold(&line, usize::from(WIDTH) - 2, 4)));
+        }
         let failures = cell.rows.iter().filter_map(|r| Some((r, r.result.as_ref().err()?)));
         for (row, failure) in failures {
             let line = format!("{}: {failure}", row.subject);
@@ -85,6 +89,11 @@ fn under(cell: &Cell) -> String {
     conditions.words().iter().map(|word| format!(", {word}")).collect()
 }
 
+/// What several threads did in a row.
+fn by_thread(row: &Row) -> Option<(&Row, (f64, (f64, f64)))> {
+    Some((row, row.result.as_ref().ok()?.threads?))
+}
+
 fn table(cell: &BenchCell, facts: &Facts) -> String {
     let threads = cell.cell.conditions.threads > 1;
     let mut columns = vec![
@@ -93,11 +102,11 @@ fn table(cell: &BenchCell, facts: &Facts) -> String {
         ("95 % interval", Side::Left),
         ("B/cycle", Side::Right),
     ];
-    if facts.limit.is_some() {
+    if facts.limit.is_some() && !threads {
         columns.push(("of limit", Side::Right));
     }
     if threads {
-        columns.extend([("by thread", Side::Left), ("all, B/ns", Side::Right)]);
+        columns.push(("all, B/ns", Side::Right));
     }
     columns.extend([("ratio", Side::Left), ("verdict", Side::Left)]);
     let mut grid = Grid::new(&columns);
@@ -118,14 +127,11 @@ fn table(cell: &BenchCell, facts: &Facts) -> String {
 fn figures(times: &RowTimes, facts: &Facts, threads: bool) -> Vec<String> {
     let mut line =
         vec![human_ns(times.ns), ns_ci(times.ci), format!("{:.1}", times.bytes_per_cycle)];
-    if let Some(limit) = &facts.limit {
+    if let Some(limit) = facts.limit.as_ref().filter(|_| !threads) {
         line.push(percent(times.bytes_per_cycle / limit.bytes_per_cycle));
     }
     if threads {
-        line.extend(match times.threads {
-            Some((all, extremes)) => [ns_ci(extremes), format!("{all:.1}")],
-            None => [NONE.to_string(), NONE.to_string()],
-        });
+        line.push(times.threads.map_or(NONE.into(), |(all, _)| format!("{all:.1}")));
     }
     line.push(ratio_ci(times.ratio, times.ratio_ci));
     line.push(times.verdict.to_string());

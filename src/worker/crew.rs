@@ -237,7 +237,8 @@ fn linked(ours: &[Sample], link: u32, theirs: &[Sample]) -> Vec<Sample> {
     let per_call = |s: &Sample| s.ticks as f64 / f64::from(s.calls.max(1));
     let find = |samples: &[Sample], member: u32, of: &Sample| {
         let mut same = samples.iter().filter(|s| s.member == member);
-        same.find(|s| (s.layout, s.block) == (of.layout, of.block)).map(per_call)
+        let pass = |s: &Sample| (s.layout, s.block, s.thread);
+        same.find(|s| pass(s) == pass(of)).map(per_call)
     };
     let scale = |sample: &Sample| {
         let factor = find(ours, link, sample)? / find(theirs, 0, sample)?;
@@ -323,7 +324,8 @@ mod tests {
     use crate::trial::Disturbance;
 
     fn sample(member: u32, layout: u32, block: u32, ticks: u64, calls: u32) -> Sample {
-        Sample { member, layout, block, ticks, calls, disturbance: Disturbance::default() }
+        let disturbance = Disturbance::default();
+        Sample { member, layout, block, thread: 0, ticks, calls, disturbance }
     }
 
     #[test]

@@ -74,6 +74,7 @@ impl Evaluator for Machine {
                         member: i as u32,
                         layout,
                         block,
+                        thread: 0,
                         ticks: (ns * 1000.0 * rng.random_range(0.97..1.03)) as u64,
                         calls: 1000,
                         disturbance: Disturbance::default(),
