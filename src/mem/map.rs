@@ -292,7 +292,10 @@ mod tests {
             assert!(map.bytes().iter().all(|b| *b == 1));
             // Whether there are any is the system's affair; never more than the map has.
             let huge = map.huge_bytes().expect("there is /proc");
-            assert!(huge as usize <= bytes.next_multiple_of(HUGE) && huge as usize % HUGE == 0);
+            assert!(
+                huge as usize <= bytes.next_multiple_of(HUGE)
+                    && (huge as usize).is_multiple_of(HUGE)
+            );
         }
         assert!(Map::huge(0).is_err() && Map::huge(usize::MAX - HUGE).is_err());
     }

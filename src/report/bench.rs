@@ -57,7 +57,7 @@ pub fn bench(cells: &[BenchCell], facts: &Facts, notes: &[Note]) -> String {
         let c = &cell.cell;
         text.push_str(&format!("\n{} {} in {}{}\n\n", c.op, c.extent(), state(c), under(c)));
         text.push_str(&table(cell, facts));
-        for (row, (_, extremes)) in cell.rows.iter().filter_map(by_thread) {
+        for (row, extremes) in cell.rows.iter().filter_map(by_thread) {
             let line = format!("{}: a call takes {} on the threads", row.subject, ns_ci(extremes));
             text.push_str(&format!("  {}\n", fold(&line, usize::from(WIDTH) - 2, 4)));
         }
@@ -89,9 +89,9 @@ fn under(cell: &Cell) -> String {
     conditions.words().iter().map(|word| format!(", {word}")).collect()
 }
 
-/// What several threads did in a row.
-fn by_thread(row: &Row) -> Option<(&Row, (f64, (f64, f64)))> {
-    Some((row, row.result.as_ref().ok()?.threads?))
+/// The fastest and the slowest of several threads in a row, nanoseconds a call.
+fn by_thread(row: &Row) -> Option<(&Row, (f64, f64))> {
+    Some((row, row.result.as_ref().ok()?.threads?.1))
 }
 
 fn table(cell: &BenchCell, facts: &Facts) -> String {
