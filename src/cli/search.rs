@@ -17,7 +17,7 @@ use super::exit::{unsupported, usage};
 use super::measured::{Recorded, cache_sizes, vector_bits};
 use super::progress::{Both, ProgressLine, Steps};
 use super::session::{Session, command_words, shown};
-use crate::measure::{CacheSizes, Reckoned, Thoroughness};
+use crate::measure::{CacheSizes, Edges, Reckoned, Thoroughness};
 use crate::report::{self, Facts};
 use crate::results::{Continued, Folder, Journal, Origin, ResultsError, RunLog};
 use crate::search::{
@@ -136,12 +136,12 @@ struct Ended {
 }
 
 impl Ready {
-    /// `reckoned`: cache sizes that are known already.
+    /// `caches`: cache sizes that are known already, and how they were measured.
     fn new(
         args: &SearchArgs,
         runner: Option<&str>,
         words: Vec<String>,
-        reckoned: Option<Reckoned>,
+        caches: Option<(Reckoned, Option<Edges>)>,
     ) -> anyhow::Result<Ready> {
         let Some(op) = args.op else { return usage("which op? Write --op copy or --op zero") };
         let file = match &args.space {
@@ -158,9 +158,8 @@ impl Ready {
         }
         let mut session = Session::new(runner)?;
         let question = question(args, op, &file)?;
-        if let Some(reckoned) = reckoned {
-            session.client.reckon_with(Some(reckoned.levels));
-            session.reckoned = reckoned;
+        if let Some((reckoned, edges)) = caches {
+            session.reckon(reckoned, edges);
         } else if args.caches == CacheSizes::Measured {
             session.measure_caches(Thoroughness::Quick)?;
         }
@@ -211,6 +210,7 @@ impl Ready {
             spent_ns: u64::try_from(spent.as_nanos()).unwrap_or(u64::MAX),
             tick_hz: host.tsc.calibrated_hz,
             reckoned: self.session.reckoned.clone(),
+            edges: self.session.edges.clone(),
             plans: self.plans.clone(),
             incumbents,
             candidates: resume::summed_up(&self.candidates),

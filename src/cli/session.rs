@@ -71,6 +71,13 @@ impl Session {
         Ok(())
     }
 
+    /// Takes cache sizes for measured that were measured before.
+    pub(super) fn reckon(&mut self, reckoned: Reckoned, edges: Option<Edges>) {
+        self.client.reckon_with(Some(reckoned.levels));
+        (self.reckoned, self.edges) = (reckoned, edges);
+        self.tune(None);
+    }
+
     /// Says how the C library of `libc-tuned` is set: stores past the caches from the measured
     /// crossover on, else, as glibc has it for the cache that it is told of, from three quarters
     /// of the last cache that was measured.
