@@ -87,6 +87,7 @@ pub struct BenchArgs {
 }
 
 pub(super) fn run(args: &BenchArgs, runner: Option<&str>) -> anyhow::Result<()> {
+    args.conditions.refuse()?;
     if args.subjects.is_empty() {
         return alone::run(args, runner);
     }

@@ -103,7 +103,12 @@ impl Session {
 
     /// What a report says of host and command.
     pub(super) fn facts(&self, op: Op) -> Facts {
-        let mut facts = Facts::of(&self.host, op, command_line());
+        self.facts_of(op, command_line())
+    }
+
+    /// The same of a command that is not the present one.
+    pub(super) fn facts_of(&self, op: Op, command: String) -> Facts {
+        let mut facts = Facts::of(&self.host, op, command);
         if let (Some(libc), Some(function)) = (&mut facts.libc, libc_resolved(op)) {
             libc.push_str(&format!(", {function}"));
         }
@@ -136,11 +141,17 @@ pub(super) fn client_options(
     })
 }
 
+/// The words of the command after the program's name.
+pub(super) fn command_words() -> Vec<String> {
+    std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect()
+}
+
 /// The command as typed, the program by its name alone.
 pub(super) fn command_line() -> String {
-    let mut words: Vec<String> = std::env::args().collect();
-    if let Some(first) = words.first_mut() {
-        *first = "looptune".into();
-    }
-    words.join(" ")
+    shown(&command_words())
+}
+
+/// A command of such words, the program by its name alone.
+pub(super) fn shown(words: &[String]) -> String {
+    ["looptune"].into_iter().chain(words.iter().map(String::as_str)).collect::<Vec<_>>().join(" ")
 }

@@ -16,6 +16,7 @@ mod json;
 mod markdown;
 mod page;
 mod plain;
+mod repeat;
 mod rows;
 mod size;
 mod sizes;
@@ -29,6 +30,7 @@ pub use folders::{Form, ReportError, folders};
 pub use json::outcome_json;
 pub use page::outcome;
 pub use plain::plain;
+pub use repeat::{repeats, repeats_json};
 
 #[cfg(test)]
 mod fixture;

@@ -83,8 +83,15 @@ impl<'a> Context<'a> {
         let seed = self.rng.random();
         panel.measure(self.evaluator, self.observer, phase, effort, seed)?;
         self.meter.spend(panel.samples - before);
-        share.spend(panel.samples - before);
+        self.tick();
+        share.spend(panel.samples - before, self.meter.elapsed());
         Ok(())
+    }
+
+    /// Lets the meter know what time it is: after all that takes time.
+    pub(super) fn tick(&mut self) {
+        let clock = self.evaluator.clock();
+        self.meter.tick(clock);
     }
 
     /// Measures a panel until its share is used or it has `most` layouts; `least` layouts in

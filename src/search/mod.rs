@@ -2,6 +2,7 @@
 
 mod budget;
 mod candidate;
+mod ceiling;
 mod compare;
 mod compiled;
 mod context;
@@ -14,11 +15,13 @@ mod outcome;
 mod panel;
 mod plan;
 mod race;
+mod repeat;
 mod run;
 mod screen;
 
 pub use budget::Budget;
 pub use candidate::{Candidate, compile_all};
+pub use ceiling::{Ceiling, read_ceiling};
 pub use compare::{Contest, Contested, Pair, Row, RowTimes, compare, contested};
 pub use compiled::{Compiled, NoCompiler};
 pub use context::{baseline_entrant, candidate_entrant};
@@ -32,4 +35,5 @@ pub use outcome::{
 };
 pub use panel::{Effort, Entrant, Panel, net_ns};
 pub use plan::{Question, SizePlan, band, is_cheap, plan};
+pub use repeat::{CellRepeats, Choice, Chosen, Duel, Ground, Repeats, SizeRepeats, repeats};
 pub use run::{Job, fresh_seed, search};
