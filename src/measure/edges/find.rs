@@ -105,8 +105,8 @@ fn plateaus(curve: &[Point], values: &[f64]) -> Vec<Plateau> {
     for levels in 1..=MOST_LEVELS {
         for to in 1..=n {
             let mut cheapest: Way = None;
-            for from in 0..to {
-                let Some((before, way)) = &best[levels - 1][from] else { continue };
+            for (from, known) in best[levels - 1][..to].iter().enumerate() {
+                let Some((before, way)) = known else { continue };
                 let Some((level, spread)) = part(from, to) else { continue };
                 let slower = |last: &Plateau| level - last.ns.ln() >= LEAST_STEP.ln();
                 let cost = before + spread + PLATEAU_PRICE;
