@@ -12,6 +12,7 @@ pub mod host;
 pub mod list;
 pub mod man;
 mod progress;
+pub mod replay;
 pub mod report;
 pub mod search;
 mod session;
@@ -63,6 +64,8 @@ enum Command {
     Explore(explore::ExploreArgs),
     /// Print recorded results as tables
     Report(report::ReportArgs),
+    /// Compare search strategies on recorded samples
+    Replay(replay::ReplayArgs),
     /// Print the tables of 1996 to 2016, measured on this machine
     History(history::HistoryArgs),
     /// Tell what this machine is: features, caches, clock, what will disturb
@@ -103,6 +106,7 @@ pub fn run(cli: &Cli) -> anyhow::Result<()> {
         Command::List(args) => list::run(args),
         Command::Explore(args) => explore::run(args, runner),
         Command::Report(args) => args.run(&mut std::io::stdout().lock()),
+        Command::Replay(args) => replay::run(args),
         Command::History(args) => history::run(args, runner),
         Command::Host(args) => host::run(args),
         Command::Completions(args) => completions::run(args),

@@ -14,7 +14,7 @@ use super::session::{Session, command_line};
 use crate::report;
 use crate::results::{Journal, ResultsError};
 use crate::search::{
-    Budget, Job, Question, SearchFile, SearchOutcome, SizePlan, Stop, compile_all, fresh_seed,
+    Budget, Job, Question, SearchFile, SearchOutcome, SizePlan, Stop, Strategy, StrategyName, compile_all, fresh_seed,
     plan, search,
 };
 use crate::space;
@@ -61,6 +61,18 @@ pub struct SearchArgs {
     /// Search file (a path or a built-in name): narrows the axes, may set sizes and states
     #[arg(long, value_name = "FILE", value_parser = arguments::space(), hide_possible_values = true, value_hint = ValueHint::FilePath)]
     space: Option<String>,
+    /// How to choose whom to time [default: default, or what the search file says]
+    #[arg(long, value_parser = arguments::strategy())]
+    strategy: Option<StrategyName>,
+    /// Visits of all candidates, each in a new order; with --strategy exhaustive
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=100), value_hint = ValueHint::Other)]
+    epochs: Option<u32>,
+    /// Samples of each candidate in a visit; with --strategy exhaustive
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=100), value_hint = ValueHint::Other)]
+    rounds: Option<u32>,
+    /// Keep the raw samples of all candidates, for `looptune replay`, not of finalists only
+    #[arg(long)]
+    record: bool,
     /// Folder of the results
     #[arg(long, value_name = "DIR", default_value = "results", value_hint = ValueHint::DirPath)]
     results: PathBuf,
@@ -106,12 +118,13 @@ pub(super) fn run(args: &SearchArgs, runner: Option<&str>) -> anyhow::Result<()>
     let tell = |trouble: &ResultsError| eprintln!("looptune: {trouble}");
     let host = &session.host;
     let mut journal = Journal::open(&args.results, &host.key, host, question.seed, &command, tell)?;
+    journal = journal.recording(args.record);
     let mut line = ProgressLine::new(args.quiet);
     let job = Job {
         question: &question,
         plans: &plans,
         candidates: &candidates,
-        strategy: file.strategy,
+        strategy: strategy(args, &file)?,
         tick_hz: host.tsc.calibrated_hz,
         started,
     };
@@ -137,6 +150,23 @@ pub(super) fn run(args: &SearchArgs, runner: Option<&str>) -> anyhow::Result<()>
         anyhow::bail!("no cell has a winner; the reasons stand above");
     }
     Ok(())
+}
+
+/// How to go about it: what the command line says, else the search file.
+fn strategy(args: &SearchArgs, file: &SearchFile) -> anyhow::Result<Strategy> {
+    let name = args.strategy.unwrap_or(file.strategy.name);
+    if (args.epochs.is_some() || args.rounds.is_some()) && name != StrategyName::Exhaustive {
+        return usage(format!(
+            "--epochs and --rounds are of --strategy exhaustive; {name} decides itself how often \
+             it looks at whom"
+        ));
+    }
+    Ok(Strategy {
+        name,
+        epochs: args.epochs.unwrap_or(file.strategy.epochs),
+        screen_rounds: args.rounds.unwrap_or(file.strategy.screen_rounds),
+        ..file.strategy
+    })
 }
 
 fn question(args: &SearchArgs, file: &SearchFile) -> anyhow::Result<Question> {

@@ -15,6 +15,7 @@ mod json;
 mod markdown;
 mod page;
 mod plain;
+mod quality;
 mod rows;
 mod size;
 mod sizes;
@@ -27,6 +28,7 @@ pub use folders::{Form, ReportError, folders};
 pub use json::outcome_json;
 pub use page::outcome;
 pub use plain::plain;
+pub use quality::{quality, quality_json, quality_markdown};
 
 #[cfg(test)]
 mod fixture;

@@ -32,6 +32,8 @@ pub struct Journal {
     samples: Appender,
     flushed: Instant,
     phase: Option<Phase>,
+    record: bool,
+    asked: (Option<u64>, Option<u32>),
     trouble: Option<ResultsError>,
     tell: Box<dyn FnMut(&ResultsError)>,
 }
@@ -89,9 +91,18 @@ impl Journal {
             samples,
             flushed: Instant::now(),
             phase: None,
+            record: false,
+            asked: (None, None),
             trouble: None,
             tell: Box::new(tell),
         })
+    }
+
+    /// The same, keeping the raw samples of every phase rather than of finalists only.
+    #[must_use]
+    pub fn recording(mut self, record: bool) -> Journal {
+        self.record = record;
+        self
     }
 
     /// The id of this run.
@@ -159,9 +170,9 @@ impl Journal {
             self.flush()?;
         }
         self.trials.push(&trial_row(&self.run, trial))?;
-        if matches!(trial.phase, Phase::Race | Phase::Confirm | Phase::Bench) {
+        if self.wants_samples(trial.phase) {
             for sample in trial.samples {
-                self.samples.push(&sample_row(&self.run, trial, sample))?;
+                self.samples.push(&sample_row(&self.run, trial, sample, self.asked))?;
             }
         }
         if self.flushed.elapsed() >= FLUSH_EVERY { self.flush() } else { Ok(()) }
@@ -171,6 +182,14 @@ impl Journal {
 impl Observer for Journal {
     fn trial(&mut self, trial: &Trial<'_>) {
         self.keep(|journal| journal.record(trial));
+    }
+
+    fn request(&mut self, request: u64, epoch: Option<u32>) {
+        self.asked = (Some(request), epoch);
+    }
+
+    fn wants_samples(&self, phase: Phase) -> bool {
+        self.record || matches!(phase, Phase::Race | Phase::Confirm | Phase::Bench)
     }
 }
 

@@ -16,6 +16,7 @@ mod decision;
 mod error;
 mod folder;
 mod journal;
+mod replay;
 mod run;
 mod sample;
 mod table;
@@ -27,6 +28,10 @@ pub use decision::{RecordedRun, read_decisions};
 pub use error::ResultsError;
 pub use folder::{Folder, hosts};
 pub use journal::Journal;
+pub use replay::{
+    Allowance, Better, Contest as StrategyContest, Contested, Quality, RecordedSpace, Replay, Run,
+    better, quality, spaces,
+};
 pub use run::{RunInfo, new_run_id, read_commands};
 pub use sample::{RecordedSample, each_sample};
 pub use table::Read;

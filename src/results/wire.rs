@@ -131,6 +131,10 @@ row! {
         mix: Option<String>,
         mix_digest: Option<String>,
         mean_bytes: Option<f64>,
+        /// The request that made it, and the visit of the whole field that the request was part
+        /// of: for who replays. Older files lack these two.
+        request: Option<u64>,
+        epoch: Option<u32>,
     }
 }
 

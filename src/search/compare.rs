@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::budget::{Budget, Meter};
 use super::context::Context;
-use super::file::Strategy;
+use super::strategy::Strategy;
 use super::panel::{Entrant, Panel};
 use super::plan::band;
 use crate::stats::Verdict;

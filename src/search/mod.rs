@@ -1,11 +1,13 @@
 //! Which loop is best: plan, strategies, race, robust choice.
 
+mod attempt;
 mod budget;
 mod candidate;
 mod compare;
 mod compiled;
 mod context;
 mod decide;
+mod field;
 mod file;
 mod outcome;
 mod panel;
@@ -13,13 +15,15 @@ mod plan;
 mod race;
 mod run;
 mod screen;
+mod strategy;
 
+pub use attempt::{Attempt, Attempted, attempt};
 pub use budget::Budget;
 pub use candidate::{Candidate, compile_all};
 pub use compare::{Contest, Contested, Pair, Row, RowTimes, compare, contested};
 pub use compiled::{Compiled, NoCompiler};
 pub use context::{baseline_entrant, candidate_entrant};
-pub use file::{MAX_POINTS, Region, SearchFile, Strategy};
+pub use file::{MAX_POINTS, Region, SearchFile};
 pub use outcome::{
     BaselineOutcome, BaselineTimes, CellOutcome, Excluded, RegretRow, Robust, SearchOutcome,
     SizeOutcome, Standing, Stop, Timed,
@@ -27,3 +31,4 @@ pub use outcome::{
 pub use panel::{Effort, Entrant, Panel, net_ns};
 pub use plan::{Question, SizePlan, band, is_cheap, plan};
 pub use run::{Job, fresh_seed, search};
+pub use strategy::{Strategy, StrategyName};

@@ -8,7 +8,7 @@ use super::budget::{Budget, Meter};
 use super::candidate::Candidate;
 use super::context::{Context, candidate_entrant};
 use super::decide::{RegretTable, baselines, confirmed, is_tie, pick, standings};
-use super::file::Strategy;
+use super::strategy::Strategy;
 use super::outcome::{CellOutcome, SearchOutcome, SizeOutcome, Stop, Timed};
 use super::panel::Panel;
 use super::plan::{Question, SizePlan, is_cheap};
