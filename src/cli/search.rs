@@ -14,8 +14,8 @@ use super::session::{Session, command_line};
 use crate::report;
 use crate::results::{Journal, ResultsError};
 use crate::search::{
-    Budget, Job, Question, SearchFile, SearchOutcome, SizePlan, Stop, Strategy, StrategyName, compile_all, fresh_seed,
-    plan, search,
+    Budget, Job, Question, SearchFile, SearchOutcome, SizePlan, Stop, Strategy, StrategyName,
+    compile_all, fresh_seed, plan, search,
 };
 use crate::space;
 use crate::subject::{Baseline, Contract, Op, Variant};
@@ -45,7 +45,7 @@ pub struct SearchArgs {
     #[arg(long, visible_alias = "drives", value_parser = arguments::drives())]
     drive: Option<Drives>,
     /// For the whole command: a time such as 10s, or a number of samples; a few looks at every
-    /// class are taken in any case [default: 2s a cell, 3s of a mix, and every candidate in l1 and, of one size, in l2]
+    /// class are taken in any case [default: 2s a cell, 3s of a mix]
     #[arg(long, value_parser = Budget::parse, allow_hyphen_values = true, value_hint = ValueHint::Other)]
     budget: Option<Budget>,
     /// Seed of everything drawn [default: drawn, and printed]

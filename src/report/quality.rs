@@ -55,7 +55,9 @@ fn page(
         page += &table(&COLUMNS, rows.iter().map(row).collect());
         page.push('\n');
     }
-    if let Some(first) = contested.contest.strategies.first().filter(|_| !contested.better.is_empty()) {
+    if let Some(first) =
+        contested.contest.strategies.first().filter(|_| !contested.better.is_empty())
+    {
         let over = if spaces.len() == 1 { "this space" } else { "all spaces" };
         page += &format!("{mark}{first} against the others, over {over}\n\n");
         let rows = contested.better.iter().map(|(name, better)| {

@@ -51,8 +51,7 @@ pub fn attempt(
     let mut deaf = ();
     let baselines = vec![Baseline::Libc];
     let (seed, strategy) = (attempt.seed, attempt.strategy);
-    let mut context =
-        Context::new(evaluator, &mut deaf, meter, seed, tick_hz, baselines, strategy);
+    let mut context = Context::new(evaluator, &mut deaf, meter, seed, tick_hz, baselines, strategy);
     context.strict = true;
     context.alone = true;
     let mut screen = Screen::new(attempt.cell, attempt.candidates);

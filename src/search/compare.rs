@@ -6,9 +6,9 @@ use rand_chacha::ChaCha8Rng;
 
 use super::budget::{Budget, Meter};
 use super::context::Context;
-use super::strategy::Strategy;
 use super::panel::{Entrant, Panel};
 use super::plan::band;
+use super::strategy::Strategy;
 use crate::stats::Verdict;
 use crate::subject::{Cell, SizeMix, Subject};
 use crate::trial::{EvaluateError, Evaluator, Failure, Observer, Phase};

@@ -5,10 +5,10 @@ use rand_chacha::ChaCha8Rng;
 
 use super::budget::{Meter, Share};
 use super::candidate::Candidate;
-use super::strategy::Strategy;
 use super::panel::{Effort, Entrant, Panel};
 use super::plan::is_cheap;
 use super::screen::LARGE;
+use super::strategy::Strategy;
 use crate::subject::{Baseline, Cell, Op, SizeMix, Subject};
 use crate::trial::{Body, EvaluateError, Evaluator, Member, Observer, Phase, Progress, Role};
 

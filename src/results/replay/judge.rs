@@ -86,7 +86,9 @@ impl RecordedSpace {
             .map(|_| {
                 let mut middle = |values: &[f64]| {
                     drawn.clear();
-                    drawn.extend((0..values.len()).map(|_| values[rng.random_range(0..values.len())]));
+                    drawn.extend(
+                        (0..values.len()).map(|_| values[rng.random_range(0..values.len())]),
+                    );
                     median(&mut drawn)
                 };
                 middle(&second) - middle(&best)

@@ -114,7 +114,10 @@ impl<'s> Replay<'s> {
                 Some(index) => Ok(Some(*index)),
                 None => {
                     let name = self.space.name_of(body).unwrap_or_else(|| {
-                        format!("a loop of {} bytes that no recorded id stands for", code.bytes.len())
+                        format!(
+                            "a loop of {} bytes that no recorded id stands for",
+                            code.bytes.len()
+                        )
                     });
                     Err(EvaluateError::NotRecorded(format!("{name} in {}", self.space.cell)))
                 }

@@ -26,7 +26,8 @@ const ATTEMPTS: usize = 20;
 
 /// Breeds until the share is used.
 pub(super) fn run(field: &mut Field<'_, '_, '_>) -> Result<(), EvaluateError> {
-    let places: HashMap<Variant, usize> = (0..field.len()).map(|i| (*field.variant(i), i)).collect();
+    let places: HashMap<Variant, usize> =
+        (0..field.len()).map(|i| (*field.variant(i), i)).collect();
     let mut everyone: Vec<usize> = (0..field.len()).collect();
     everyone.shuffle(field.rng());
     let mut population: Vec<usize> = everyone.iter().copied().take(POPULATION).collect();

@@ -33,10 +33,7 @@ const LAST: usize = 8;
 const HANDED_ON: usize = 24;
 
 /// Runs it.
-pub(super) fn run(
-    field: &mut Field<'_, '_, '_>,
-    settings: &Strategy,
-) -> Result<(), EvaluateError> {
+pub(super) fn run(field: &mut Field<'_, '_, '_>, settings: &Strategy) -> Result<(), EvaluateError> {
     let pilot = with_favourites(field, PILOT);
     field.measure(&pilot, Looks::of(1))?;
     let mut samples = field.affords() as f64;
@@ -106,9 +103,7 @@ fn next(field: &Field<'_, '_, '_>, model: &Model, count: usize) -> Vec<usize> {
     }
     let by_model = |list: &mut Vec<usize>| {
         list.retain(|i| !field.is_known(*i));
-        list.sort_by(|a, b| {
-            model.prediction(*a).total_cmp(&model.prediction(*b)).then(a.cmp(b))
-        });
+        list.sort_by(|a, b| model.prediction(*a).total_cmp(&model.prediction(*b)).then(a.cmp(b)));
         list.dedup();
     };
     let mut near: Vec<usize> = leaders.iter().flat_map(|l| field.neighbours(*l)).collect();

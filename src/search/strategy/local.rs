@@ -1,7 +1,7 @@
 //! Iterated local search: downhill one axis step at a time; at the bottom, a jump.
 
-use rand::seq::{IndexedRandom, SliceRandom};
 use rand::RngExt;
+use rand::seq::{IndexedRandom, SliceRandom};
 
 use super::super::field::{Field, Looks};
 use super::LOOKS;
@@ -53,8 +53,7 @@ fn descend(field: &mut Field<'_, '_, '_>, mut at: usize) -> Result<usize, Evalua
         for some in near.chunks(STEP) {
             let new: Vec<usize> = some.iter().copied().filter(|i| !field.is_known(*i)).collect();
             field.measure(&new, Looks::of(LOOKS))?;
-            let best =
-                some.iter().copied().reduce(|a, b| if better(field, b, a) { b } else { a });
+            let best = some.iter().copied().reduce(|a, b| if better(field, b, a) { b } else { a });
             if let Some(best) = best.filter(|b| better(field, *b, at)) {
                 at = best;
                 continue 'step;
