@@ -114,6 +114,7 @@ fn measured(client: &mut Client, bodies: Vec<Body>) -> BlockResult {
         check: Check::Quick { size: 777 },
         pass_ns: 20_000,
         limit_ns: 0,
+        without: looptune::trial::Without::NOTHING,
     };
     client.evaluate(&request).unwrap()
 }
@@ -163,6 +164,7 @@ fn of_a_mix_every_size_is_tried_of_code_that_is_not_ours() {
             check: Check::Quick { size: 2000 },
             pass_ns: 2000,
             limit_ns: 0,
+            without: looptune::trial::Without::NOTHING,
         }
     };
     let mut client = client();

@@ -3,19 +3,21 @@
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::Duration;
 
 use assert_cmd::Command;
 use looptune::results::{Folder, Journal, RecordedSpace, Replay, ResultsError, spaces};
 use looptune::search::{
-    Attempt, Candidate, Job, Question, Strategy, StrategyName, attempt, compile_all, plan, search,
+    Attempt, Candidate, Incumbents, Job, Question, Strategy, StrategyName, attempt, compile_all,
+    plan, search,
 };
 use looptune::subject::{
-    Baseline, Cell, Class, Contract, Drive, Level, Op, State, UNROLLS, Variant,
+    Baseline, Cell, Class, Conditions, Consumer, Contract, Drive, Level, Op, State, UNROLLS,
+    Variant,
 };
 use looptune::trial::{
     BlockRequest, BlockResult, Body, Check, Clock, Disturbance, EvaluateError, Evaluator, Failure,
-    Member, MemberOrder, Sample,
+    Member, MemberOrder, Sample, Without,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -56,6 +58,7 @@ impl Evaluator for Uneven {
                         block,
                         ticks: (log.exp() * 1e7) as u64,
                         calls: 100,
+                        thread: 0,
                         disturbance: Disturbance::default(),
                     });
                 }
@@ -84,12 +87,15 @@ fn record(dir: &Path, epochs: u32) -> PathBuf {
         mixes: Vec::new(),
         states: Some(vec![CELL.state]),
         drives: None,
+        conditions: Conditions::DEFAULT,
+        consumers: vec![Consumer::None],
         budget: None,
         seed: 5,
         baselines: Baseline::PRESENT.to_vec(),
         weights: Vec::new(),
     };
-    let plans = plan(&question, &looptune::host::Host::detect().caches);
+    let caches = looptune::measure::Levels::of(&looptune::host::Host::detect().caches);
+    let plans = plan(&question, &caches);
     let list = candidates();
     let name = StrategyName::Exhaustive;
     let strategy = Strategy { name, epochs, screen_rounds: 4, ..Strategy::default() };
@@ -97,9 +103,10 @@ fn record(dir: &Path, epochs: u32) -> PathBuf {
         question: &question,
         plans: &plans,
         candidates: &list,
+        incumbents: &Incumbents::default(),
         strategy,
         tick_hz: 1e9,
-        started: Instant::now(),
+        spent: Duration::ZERO,
     };
     let facts: toml::Table = "key = \"test\"".parse().unwrap();
     let tell = |e: &ResultsError| panic!("{e}");
@@ -130,6 +137,7 @@ fn request(members: Vec<Body>, layouts: u32) -> BlockRequest {
         check: Check::Quick { size: CELL.size },
         pass_ns: 2000,
         limit_ns: 0,
+        without: Without::NOTHING,
     }
 }
 

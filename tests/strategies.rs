@@ -81,6 +81,7 @@ impl Evaluator for Formula {
                         block,
                         ticks: (log.exp() * 1e8) as u64,
                         calls: 1000,
+                        thread: 0,
                         disturbance: Disturbance::default(),
                     });
                 }

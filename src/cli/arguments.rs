@@ -10,8 +10,10 @@ use super::exit::usage;
 use crate::search::{SearchFile, StrategyName};
 use crate::space::explain;
 use crate::subject::{
-    Baseline, Class, Contract, Drive, Level, NamedLoop, Op, SizeMix, State, Subject, Variant,
+    Baseline, Class, Consumer, Contract, Drive, Level, NamedLoop, Op, Pages, SizeMix, Source,
+    State, Subject, Variant,
 };
+use crate::trial::Countermeasure;
 use crate::units::{Words, did_you_mean, parse_sizes};
 
 /// Sizes as one argument.
@@ -21,6 +23,10 @@ pub(super) struct Sizes(pub(super) Vec<u64>);
 /// States as one argument.
 #[derive(Clone, Debug)]
 pub(super) struct States(pub(super) Vec<State>);
+
+/// Consumers as one argument.
+#[derive(Clone, Debug)]
+pub(super) struct Consumers(pub(super) Vec<Consumer>);
 
 /// Drives as one argument.
 #[derive(Clone, Debug)]
@@ -120,6 +126,26 @@ pub(super) fn tuned_op() -> impl TypedValueParser<Value = Op> {
     Telling { parse, words }
 }
 
+pub(super) fn pages() -> impl TypedValueParser<Value = Pages> {
+    one::<Pages>("page backing")
+}
+
+pub(super) fn consumers() -> impl TypedValueParser<Value = Consumers> {
+    several("consumer", Consumers)
+}
+
+/// Countermeasures as one argument.
+#[derive(Clone, Debug)]
+pub(super) struct Countermeasures(pub(super) Vec<Countermeasure>);
+
+pub(super) fn countermeasures() -> impl TypedValueParser<Value = Countermeasures> {
+    several("countermeasure", Countermeasures)
+}
+
+pub(super) fn source() -> impl TypedValueParser<Value = Source> {
+    one::<Source>("source")
+}
+
 pub(super) fn contract() -> impl TypedValueParser<Value = Contract> {
     one::<Contract>("contract")
 }
@@ -177,14 +203,15 @@ pub(super) fn mixes(paths: &[PathBuf]) -> anyhow::Result<Vec<SizeMix>> {
 
 fn read_state(text: &str) -> Result<State, String> {
     let text = text.trim();
-    let state = State::from_word(text).ok_or_else(|| unknown("state", text, words::<Level>()))?;
-    match state.level() {
-        Some(_) => Ok(state),
-        None => Err(format!(
-            "`{text}`: states with a level for each pointer are not measured yet; states are {}",
-            line::<Level>()
-        )),
-    }
+    State::from_word(text).ok_or_else(|| unknown("state", text, state_words()))
+}
+
+/// The states that are offered: a level for both pointers, and those of the two that programs
+/// meet most. Any other `src:dst` is a state too.
+fn state_words() -> Vec<String> {
+    let mut words = words::<Level>();
+    words.extend(["dram-dirty", "dram:l1", "l1:dram"].map(String::from));
+    words
 }
 
 /// A comma-separated list, without repetition.
@@ -207,11 +234,11 @@ fn read_states(text: &str) -> Result<States, String> {
 }
 
 pub(super) fn state() -> impl TypedValueParser<Value = State> {
-    Telling { parse: read_state, words: words::<Level> }
+    Telling { parse: read_state, words: state_words }
 }
 
 pub(super) fn states() -> impl TypedValueParser<Value = States> {
-    Telling { parse: read_states, words: words::<Level> }
+    Telling { parse: read_states, words: state_words }
 }
 
 /// A state, or the choice over all of them.
@@ -222,7 +249,7 @@ pub(super) struct StateOrAll(pub(super) Option<State>);
 const ROBUST: &str = "robust";
 
 fn states_and_robust() -> Vec<String> {
-    let mut words = words::<Level>();
+    let mut words = state_words();
     words.push(ROBUST.into());
     words
 }
@@ -256,7 +283,7 @@ fn read_weights(text: &str) -> Result<Weights, String> {
 }
 
 pub(super) fn weights() -> impl TypedValueParser<Value = Weights> {
-    let words = || words::<Level>().into_iter().map(|word| format!("{word}=1")).collect();
+    let words = || state_words().into_iter().map(|word| format!("{word}=1")).collect();
     Telling { parse: read_weights, words }
 }
 

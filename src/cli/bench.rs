@@ -1,6 +1,7 @@
 //! `looptune bench A B …`: these against each other; alone, every named loop.
 
 mod alone;
+pub(super) mod clock;
 pub(super) mod course;
 
 use std::io::Write;
@@ -10,15 +11,20 @@ use clap::{Args, ValueHint};
 
 use self::course::{Course, Slot, run_courses};
 use super::arguments::{self, Drives, Sizes, States};
+use super::conditions::ConditionsArgs;
+use super::crossover;
 use super::exit::{unsupported, usage};
+use super::measured::{cache_sizes, tuned_note};
 use super::session::Session;
-use crate::report;
+use crate::measure::{CacheSizes, Thoroughness};
+use crate::report::{self, Note};
 use crate::search::{
-    Budget, Candidate, Entrant, Question, baseline_entrant, candidate_entrant, fresh_seed, plan,
+    Budget, Candidate, Entrant, Question, Rival, baseline_entrant, candidate_entrant, fresh_seed,
+    plan,
 };
 use crate::space;
-use crate::subject::{Baseline, Cell, Contract, Op, Subject, Variant};
-use crate::trial::{Body, Member, Role};
+use crate::subject::{Baseline, Cell, Contract, Level, Op, Placement, State, Subject, Variant};
+use crate::trial::{Body, EvaluateError, Member, Role};
 
 /// Seconds a cell gets where nothing is asked: a few cells are over in a moment.
 const CELL_SECONDS: f64 = 0.7;
@@ -55,6 +61,9 @@ pub struct BenchArgs {
     /// Drives, one or a list [default: throughput; both below 256 bytes a call]
     #[arg(long, visible_alias = "drives", value_parser = arguments::drives())]
     drive: Option<Drives>,
+    /// Sizes of the caches that states are made of: measured first, or as the processor tells
+    #[arg(long, value_parser = cache_sizes(), default_value = "measured")]
+    caches: CacheSizes,
     /// For the whole command: a time, or a number of samples [default: 0.7s a cell; alone 0.25s a loop and cell]
     #[arg(long, value_parser = Budget::parse, allow_hyphen_values = true, value_hint = ValueHint::Other)]
     budget: Option<Budget>,
@@ -64,6 +73,11 @@ pub struct BenchArgs {
     /// Make the driver do so much more work for the second subject
     #[arg(long, hide = true, value_parser = arguments::fraction)]
     plant: Option<f64>,
+    /// Leave countermeasures off, to see the traps that they are for
+    #[arg(long, hide = true, value_name = "LIST", value_parser = arguments::countermeasures())]
+    without: Option<arguments::Countermeasures>,
+    #[command(flatten)]
+    conditions: ConditionsArgs,
     /// One JSON document on stdout, nothing else there
     #[arg(long)]
     json: bool,
@@ -73,11 +87,16 @@ pub struct BenchArgs {
 }
 
 pub(super) fn run(args: &BenchArgs, runner: Option<&str>) -> anyhow::Result<()> {
+    args.conditions.refuse()?;
     if args.subjects.is_empty() {
         return alone::run(args, runner);
     }
     let op = common_op(args)?;
     let mut session = Session::new(runner)?;
+    args.look_at_caches(&mut session)?;
+    if args.subjects.contains(&Subject::Baseline(Baseline::LibcTuned)) {
+        tune_by_crossover(op, args.seed(), &mut session)?;
+    }
     let mut slots = Vec::new();
     for subject in &args.subjects {
         slots.push(Slot::Runs(entrant(subject, op, &session)?));
@@ -91,12 +110,21 @@ pub(super) fn run(args: &BenchArgs, runner: Option<&str>) -> anyhow::Result<()> 
     let cells = args.cells(op, &session)?;
     let budget = share(args.budget, cells.len());
     let cells = cells.iter().map(|c| (*c, budget)).collect();
-    let course = Course { op, slots, cells, mixes: arguments::mixes(&args.mix)? };
-    let ran = run_courses(&[course], args.seed(), &mut session, args.quiet)?;
+    let without = args.without.iter().flat_map(|w| w.0.iter().copied()).collect();
+    let course = Course { op, slots, cells, mixes: arguments::mixes(&args.mix)?, without };
+    let entrants = course.entrants();
+    let mut ran = run_courses(&[course], args.seed(), &mut session, args.quiet)?;
+    let clocks = clock::clocks(op, &entrants, &mut session)?;
+    let of_clocks = clocks.iter().map(|c| Note { op: None, text: c.sentence() });
+    ran.notes.extend(of_clocks);
+    if args.subjects.contains(&Subject::Baseline(Baseline::LibcTuned)) {
+        ran.notes.push(Note { op: None, text: tuned_note(&session, op) });
+    }
     let facts = session.facts(op);
     let mut out = std::io::stdout().lock();
     if args.json {
-        let document = report::bench_json(&ran.cells, &facts, &ran.notes);
+        let mut document = report::bench_json(&ran.cells, &facts, &ran.notes);
+        document["clock"] = clocks.iter().map(clock::Clocked::json).collect();
         writeln!(out, "{}", serde_json::to_string_pretty(&document)?)?;
     } else {
         write!(out, "{}", report::bench(&ran.cells, &facts, &ran.notes))?;
@@ -115,6 +143,14 @@ impl BenchArgs {
         self.seed.unwrap_or_else(fresh_seed)
     }
 
+    /// Measures the caches that states are made of, unless they are to be as told.
+    fn look_at_caches(&self, session: &mut Session) -> anyhow::Result<()> {
+        if self.caches == CacheSizes::Measured {
+            session.measure_caches(Thoroughness::Quick)?;
+        }
+        Ok(())
+    }
+
     /// What is asked of an op.
     fn question(&self, op: Op) -> anyhow::Result<Question> {
         let mixes = arguments::mixes(&self.mix)?;
@@ -129,6 +165,8 @@ impl BenchArgs {
             mixes,
             states: self.state.as_ref().map(|s| s.0.clone()),
             drives: self.drive.as_ref().map(|d| d.0.clone()),
+            conditions: self.conditions.conditions(Placement::ALIGNED),
+            consumers: self.conditions.consumers(),
             budget: self.budget,
             seed: 0,
             baselines: Vec::new(),
@@ -141,7 +179,7 @@ impl BenchArgs {
     /// # Errors
     /// Where none exists here, with the reasons.
     fn cells(&self, op: Op, session: &Session) -> anyhow::Result<Vec<Cell>> {
-        let plans = plan(&self.question(op)?, &session.host.caches);
+        let plans = plan(&self.question(op)?, &session.reckoned.levels);
         let cells: Vec<Cell> = plans.iter().flat_map(|p| p.cells.clone()).collect();
         if cells.is_empty() {
             let reasons = plans.iter().flat_map(|p| p.absent.iter().map(|(_, why)| why.clone()));
@@ -150,6 +188,25 @@ impl BenchArgs {
         }
         Ok(cells)
     }
+}
+
+/// Sizes between which the crossover for `libc-tuned` is looked for, bytes: it lies near the end
+/// of the last level.
+const CROSSOVER: (u64, u64) = (64 << 10, 8 << 20);
+
+/// Sets the C library of `libc-tuned` by the measured crossover, where it has a setting for that.
+fn tune_by_crossover(op: Op, seed: u64, session: &mut Session) -> anyhow::Result<()> {
+    if op == Op::Zero && session.host.conditions.clib.memset_nt_threshold.is_none() {
+        return Ok(());
+    }
+    let loops = crossover::loops(op, Rival::Nt, session)?;
+    let dram = State::both(Level::Dram);
+    match crossover::crossing_of(session, loops, op, dram, CROSSOVER, seed) {
+        Ok(Ok(crossing)) => session.tune(crossing.at.size()),
+        Ok(Err(_)) | Err(EvaluateError::Interrupted) => {}
+        Err(e) => return Err(e.into()),
+    }
+    Ok(())
 }
 
 /// An equal part of the command's budget for each cell.
@@ -224,6 +281,9 @@ pub(super) fn ready(
                 }
                 Err(why) => Err(why.to_string()),
             })
+        }
+        Subject::Baseline(Baseline::LibcTuned) if session.client.tuning().is_err() => {
+            Ok(Err(session.client.tuning().err().unwrap_or_default().into()))
         }
         Subject::Baseline(baseline) => match baseline_entrant(*baseline, op) {
             Some(entrant) => Ok(Ok(entrant)),

@@ -4,6 +4,7 @@
 mod bench;
 mod bench_overview;
 mod charts;
+mod crossover;
 mod document;
 mod facts;
 mod folders;
@@ -16,6 +17,7 @@ mod markdown;
 mod page;
 mod plain;
 mod quality;
+mod repeat;
 mod rows;
 mod size;
 mod sizes;
@@ -23,12 +25,14 @@ mod text;
 
 pub use bench::{BenchCell, Note, bench, bench_json};
 pub use bench_overview::bench_overview;
+pub use crossover::{CrossoverPage, CrossoverRow, crossover, crossover_json};
 pub use facts::{Facts, Limit};
 pub use folders::{Form, ReportError, folders};
 pub use json::outcome_json;
 pub use page::outcome;
 pub use plain::plain;
 pub use quality::{quality, quality_json, quality_markdown};
+pub use repeat::{repeats, repeats_json};
 
 #[cfg(test)]
 mod fixture;

@@ -1,17 +1,21 @@
 //! Figures as people read them.
 
-use crate::subject::{Cell, Drive, Extent, Mix};
+use crate::subject::{Cell, Consumer, Drive, Extent, Mix};
 use crate::units::{human_ns, human_size};
 
 /// What stands where there is no figure.
 pub(super) const NONE: &str = "–";
 
-/// State and drive: `l1`, `l1 chained`.
+/// State and drive, and who reads the result: `l1`, `l1 chained`, `dram then read`.
 pub(super) fn state(cell: &Cell) -> String {
-    match cell.drive {
-        Drive::Throughput => cell.state.to_string(),
-        drive => format!("{} {drive}", cell.state),
+    let mut words = cell.state.to_string();
+    if cell.drive != Drive::Throughput {
+        words.push_str(&format!(" {}", cell.drive));
     }
+    if cell.conditions.consumer != Consumer::None {
+        words.push_str(" then read");
+    }
+    words
 }
 
 /// What must be said of the mixes among these: what they are, and how their calls are made.

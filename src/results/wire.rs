@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::subject::{Cell, Consumer, Drive, Mix, Op, Pages, Placement, State};
+use crate::subject::{Cell, Conditions, Consumer, Drive, Mix, Op, Pages, Placement, Source, State};
 
 /// Declares a row and the names of its columns.
 macro_rules! row {
@@ -53,6 +53,9 @@ row! {
         mix: Option<String>,
         mix_digest: Option<String>,
         mean_bytes: Option<f64>,
+        /// Older files lack these two: a written source, one thread.
+        source: Option<String>,
+        threads: Option<u16>,
     }
 }
 
@@ -102,6 +105,8 @@ row! {
         mix: Option<String>,
         mix_digest: Option<String>,
         mean_bytes: Option<f64>,
+        source: Option<String>,
+        threads: Option<u16>,
     }
 }
 
@@ -131,6 +136,10 @@ row! {
         mix: Option<String>,
         mix_digest: Option<String>,
         mean_bytes: Option<f64>,
+        source: Option<String>,
+        threads: Option<u16>,
+        /// Which of the threads; of rows from before there were any, none.
+        thread: Option<u16>,
         /// The request that made it, and the visit of the whole field that the request was part
         /// of: for who replays. Older files lack these two.
         request: Option<u64>,
@@ -178,6 +187,8 @@ pub(super) struct CellText<'a> {
     pub(super) placement: Placement,
     pub(super) pages: &'a str,
     pub(super) consumer: &'a str,
+    pub(super) source: Option<&'a str>,
+    pub(super) threads: Option<u16>,
 }
 
 impl CellText<'_> {
@@ -192,9 +203,16 @@ impl CellText<'_> {
             size: self.size,
             state: word("state", self.state, State::from_word)?,
             drive: word("drive", self.drive, Drive::from_word)?,
-            placement: self.placement,
-            pages: word("page backing", self.pages, Pages::from_word)?,
-            consumer: word("consumer", self.consumer, Consumer::from_word)?,
+            conditions: Conditions {
+                placement: self.placement,
+                pages: word("page backing", self.pages, Pages::from_word)?,
+                consumer: word("consumer", self.consumer, Consumer::from_word)?,
+                source: match self.source {
+                    None | Some("") => Source::Written,
+                    Some(text) => word("source", text, Source::from_word)?,
+                },
+                threads: self.threads.unwrap_or(1),
+            },
         })
     }
 }
@@ -226,6 +244,8 @@ macro_rules! cells {
                     placement,
                     pages: &self.pages,
                     consumer: &self.consumer,
+                    source: self.source.as_deref(),
+                    threads: self.threads,
                 };
                 text.cell()
             }

@@ -1,17 +1,18 @@
 //! Named subjects against each other, in one cell.
 
-use std::time::Instant;
+use std::time::Duration;
 
 use rand_chacha::ChaCha8Rng;
 
 use super::budget::{Budget, Meter};
 use super::context::Context;
+use super::decide::ALPHA;
 use super::panel::{Entrant, Panel};
 use super::plan::band;
 use super::strategy::Strategy;
-use crate::stats::Verdict;
+use crate::stats::{Interval, Verdict, holm_rejects};
 use crate::subject::{Cell, SizeMix, Subject};
-use crate::trial::{EvaluateError, Evaluator, Failure, Observer, Phase};
+use crate::trial::{EvaluateError, Evaluator, Failure, Observer, Phase, Without};
 
 /// Layouts of a comparison: ten at least for an interval; at 1600, in l1, half a per cent stands
 /// out on a busy machine whose layouts differ by three.
@@ -30,6 +31,8 @@ pub struct Contest {
     pub budget: Budget,
     /// Seed of everything drawn.
     pub seed: u64,
+    /// Countermeasures that are left off.
+    pub without: Without,
 }
 
 /// A subject's line of a comparison.
@@ -48,8 +51,11 @@ pub struct RowTimes {
     pub ns: f64,
     /// 95 % interval of the same.
     pub ci: (f64, f64),
-    /// Bytes of the op a core cycle.
+    /// Bytes of the op a core cycle, of one thread.
     pub bytes_per_cycle: f64,
+    /// Where several threads made the calls at once: what they moved together, bytes a
+    /// nanosecond, and the time of a call of the fastest and of the slowest, nanoseconds.
+    pub threads: Option<(f64, (f64, f64))>,
     /// First row's time over this row's: above 1, this row is faster.
     pub ratio: f64,
     /// 95 % interval of the same.
@@ -98,17 +104,41 @@ impl Contested {
 
     /// One row against another; `None` where one of them has no times.
     pub fn pair(&mut self, row: usize, against: usize) -> Option<Pair> {
+        self.paired(row, against).map(|(pair, _)| pair)
+    }
+
+    /// Each of some rows against each that follows it, where both have times. Verdicts that
+    /// reject do so all at once: the chance of a single false one among them is that of one.
+    pub fn mutual(&mut self, rows: &[usize]) -> Vec<Pair> {
+        let mut pairs = Vec::new();
+        for (place, row) in rows.iter().enumerate() {
+            pairs.extend(rows[place + 1..].iter().filter_map(|other| self.paired(*row, *other)));
+        }
+        let p: Vec<f64> = pairs.iter().map(|(_, time_ratio)| time_ratio.p).collect();
+        let rejected = holm_rejects(&p, ALPHA);
+        let judged = pairs.into_iter().zip(rejected).map(|((mut pair, _), rejected)| {
+            if matches!(pair.verdict, Verdict::Slower | Verdict::Faster) && !rejected {
+                pair.verdict = Verdict::Undecided;
+            }
+            pair
+        });
+        judged.collect()
+    }
+
+    /// One row against another, beside the interval of its time over the other's.
+    fn paired(&mut self, row: usize, against: usize) -> Option<(Pair, Interval)> {
         for index in [row, against] {
             self.panel.failures.get(index)?.is_none().then_some(())?;
         }
         let time_ratio = self.panel.against(row, &[against]).interval(&mut self.rng).exp();
-        Some(Pair {
+        let pair = Pair {
             row,
             against,
             ratio: 1.0 / time_ratio.estimate,
             ratio_ci: (1.0 / time_ratio.high, 1.0 / time_ratio.low),
             verdict: Verdict::of_time_ratio(time_ratio.ends(), band(&self.panel.cell)),
-        })
+        };
+        Some((pair, time_ratio))
     }
 
     fn times(&mut self, index: usize, reference: usize) -> RowTimes {
@@ -124,6 +154,9 @@ impl Contested {
             ns: ns.estimate,
             ci: ns.ends(),
             bytes_per_cycle: panel.bytes_per_cycle(ns.estimate),
+            threads: panel
+                .thread_ns(index)
+                .map(|extremes| (panel.bytes_per_ns(ns.estimate), extremes)),
             ratio: 1.0 / time_ratio.estimate,
             ratio_ci: (1.0 / time_ratio.high, 1.0 / time_ratio.low),
             verdict,
@@ -154,7 +187,7 @@ pub fn contested(
     evaluator: &mut dyn Evaluator,
     observer: &mut dyn Observer,
 ) -> Result<Contested, EvaluateError> {
-    let meter = Meter::new(contest.budget, Instant::now());
+    let meter = Meter::new(contest.budget, evaluator.clock(), Duration::ZERO);
     let mut context = Context::new(
         evaluator,
         observer,
@@ -166,6 +199,7 @@ pub fn contested(
     );
     context.mixes.extend(contest.mix.clone());
     let mut panel = context.panel(contest.cell, contest.entrants.clone());
+    panel.without = contest.without;
     let mut share = context.meter.share(1.0);
     context.fill(&mut panel, Phase::Bench, &mut share, LAYOUTS.0, LAYOUTS.1)?;
     Ok(Contested { panel, rng: context.rng })

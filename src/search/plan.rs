@@ -1,8 +1,11 @@
 //! From a question to cells.
 
-use crate::host::Caches;
-use crate::measure::state_exists;
-use crate::subject::{Baseline, Cell, Contract, Drive, Extent, Level, Op, SizeMix, State};
+use serde::{Deserialize, Serialize};
+
+use crate::measure::{Levels, state_exists};
+use crate::subject::{
+    Baseline, Cell, Conditions, Consumer, Contract, Drive, Extent, Level, Op, SizeMix, State,
+};
 
 use super::budget::Budget;
 
@@ -25,6 +28,10 @@ pub struct Question {
     pub states: Option<Vec<State>>,
     /// Drives; `None`: throughput, and chained below 256 bytes a call in the mean.
     pub drives: Option<Vec<Drive>>,
+    /// Under which conditions; its consumer is not looked at.
+    pub conditions: Conditions,
+    /// Who reads the destination: each has cells of its own.
+    pub consumers: Vec<Consumer>,
     /// Budget of the whole command; `None`: two seconds a cell, three where it is of a mix.
     pub budget: Option<Budget>,
     /// Seed of everything drawn.
@@ -49,7 +56,7 @@ impl Question {
 }
 
 /// The cells of one size, or of one mix of sizes.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SizePlan {
     /// How many bytes calls have.
     pub extent: Extent,
@@ -59,8 +66,8 @@ pub struct SizePlan {
     pub absent: Vec<(String, String)>,
 }
 
-/// The cells of a question.
-pub fn plan(question: &Question, caches: &Caches) -> Vec<SizePlan> {
+/// The cells of a question, where caches are as large as these.
+pub fn plan(question: &Question, levels: &Levels) -> Vec<SizePlan> {
     let every: Vec<State> = Level::ALL.iter().map(|l| State::both(*l)).collect();
     let states = question.states.as_ref().unwrap_or(&every);
     question
@@ -73,11 +80,19 @@ pub fn plan(question: &Question, caches: &Caches) -> Vec<SizePlan> {
                 None => &[Drive::Throughput],
             };
             for state in states {
-                let cell = |drive| Cell::of(question.op, extent, *state, drive);
-                match state_exists(&cell(Drive::Throughput), caches) {
-                    Ok(()) => plan.cells.extend(drives.iter().map(|d| cell(*d))),
-                    Err(reason) => plan.absent.push((state.to_string(), reason)),
+                let of = |drive: Drive, consumer: Consumer| Cell {
+                    conditions: Conditions { consumer, ..question.conditions },
+                    ..Cell::of(question.op, extent, *state, drive)
+                };
+                let mut reasons: Vec<String> = Vec::new();
+                for consumer in &question.consumers {
+                    match state_exists(&of(Drive::Throughput, *consumer), levels) {
+                        Ok(()) => plan.cells.extend(drives.iter().map(|d| of(*d, *consumer))),
+                        Err(reason) if reasons.contains(&reason) => {}
+                        Err(reason) => reasons.push(reason),
+                    }
                 }
+                plan.absent.extend(reasons.into_iter().map(|why| (state.to_string(), why)));
             }
             plan
         })

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::axes::Op;
+use super::conditions::Conditions;
 use super::extent::{Extent, Mix};
 use crate::units::words;
 
@@ -21,19 +22,34 @@ words! {
 }
 
 /// Where the lines of a call's buffers are when it starts. A state is a level for each
-/// pointer; written `l1` where both are the same, else `src:dst`, as in `dram:l1`.
+/// pointer; written `l1` where both are the same, else `src:dst`, as in `dram:l1`; in
+/// `dram-dirty` both are in memory and the caches are full of other data that must be written
+/// back first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct State {
     /// Where the source is. Equal to `dst` for operations without a source.
     pub src: Level,
     /// Where the destination is.
     pub dst: Level,
+    /// Whether the caches are full of lines that were written and never left.
+    pub dirty: bool,
 }
+
+/// The word of [`State::DRAM_DIRTY`].
+const DIRTY: &str = "dram-dirty";
 
 impl State {
     /// Both pointers at one level.
     pub const fn both(level: Level) -> State {
-        State { src: level, dst: level }
+        State { src: level, dst: level, dirty: false }
+    }
+
+    /// Both pointers in memory, the caches full of lines that must be written back.
+    pub const DRAM_DIRTY: State = State { src: Level::Dram, dst: Level::Dram, dirty: true };
+
+    /// The source at one level, the destination at another.
+    pub const fn pair(src: Level, dst: Level) -> State {
+        State { src, dst, dirty: false }
     }
 
     /// The level, where both pointers have the same.
@@ -41,13 +57,14 @@ impl State {
         (self.src == self.dst).then_some(self.src)
     }
 
-    /// The state of a word such as `l2` or `dram:l1`.
+    /// The state of a word such as `l2`, `dram:l1` or `dram-dirty`.
     pub fn from_word(word: &str) -> Option<State> {
+        if word == DIRTY {
+            return Some(State::DRAM_DIRTY);
+        }
         match word.split_once(':') {
             None => Level::from_word(word).map(State::both),
-            Some((src, dst)) => {
-                Some(State { src: Level::from_word(src)?, dst: Level::from_word(dst)? })
-            }
+            Some((src, dst)) => Some(State::pair(Level::from_word(src)?, Level::from_word(dst)?)),
         }
     }
 }
@@ -55,6 +72,7 @@ impl State {
 impl std::fmt::Display for State {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.level() {
+            Some(_) if self.dirty => f.pad(DIRTY),
             Some(level) => f.pad(level.word()),
             None => f.pad(&format!("{}:{}", self.src, self.dst)),
         }
@@ -71,40 +89,7 @@ words! {
     }
 }
 
-words! {
-    /// Page backing of the buffers.
-    Pages {
-        /// 4 KiB pages (`MADV_NOHUGEPAGE`).
-        Small = "4k",
-    }
-}
-
-words! {
-    /// Who reads the destination inside the timed region.
-    Consumer {
-        /// Nobody.
-        None = "none",
-    }
-}
-
-/// Addresses of the buffers, as far as loops can feel them. Bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Placement {
-    /// Destination modulo 64.
-    pub dst: u8,
-    /// Source modulo 64.
-    pub src: u8,
-    /// (dst − src) modulo 4096 where fixed (a multiple of 64, before the offsets above are
-    /// added); `None`: redrawn from the multiples of 64 at each layout.
-    pub delta: Option<u16>,
-}
-
-impl Placement {
-    /// Both pointers at multiples of 64, their distance redrawn.
-    pub const ALIGNED: Placement = Placement { dst: 0, src: 0, delta: None };
-}
-
-/// One question: op × size (or mix of sizes) × state × drive × placement × pages × consumer.
+/// One question: op × size (or mix of sizes) × state × drive × conditions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Cell {
     /// What is done.
@@ -119,27 +104,14 @@ pub struct Cell {
     pub state: State,
     /// How calls follow.
     pub drive: Drive,
-    /// Where the buffers lie.
-    pub placement: Placement,
-    /// What backs them.
-    pub pages: Pages,
-    /// Who reads the result.
-    pub consumer: Consumer,
+    /// Where the buffers lie, what backs them, who reads the result and so on.
+    pub conditions: Conditions,
 }
 
 impl Cell {
-    /// A cell with the defaults: multiples of 64, 4 KiB pages, no consumer.
+    /// A cell under the default conditions.
     pub const fn new(op: Op, size: u64, state: State, drive: Drive) -> Cell {
-        Cell {
-            op,
-            mix: None,
-            size,
-            state,
-            drive,
-            placement: Placement::ALIGNED,
-            pages: Pages::Small,
-            consumer: Consumer::None,
-        }
+        Cell { op, mix: None, size, state, drive, conditions: Conditions::DEFAULT }
     }
 
     /// A cell of these calls with the defaults.
@@ -163,6 +135,9 @@ impl std::fmt::Display for Cell {
         write!(f, "{} {} {}", self.op, self.extent(), self.state)?;
         if self.drive != Drive::Throughput {
             write!(f, " {}", self.drive)?;
+        }
+        for word in self.conditions.words() {
+            write!(f, ", {word}")?;
         }
         Ok(())
     }

@@ -5,6 +5,7 @@
 
 mod axes;
 mod cell;
+mod conditions;
 mod extent;
 mod id;
 mod mix;
@@ -16,7 +17,8 @@ pub use axes::{
     Align, BOUNCES, Class, Contract, Count, Direction, Encoding, Head, Hint, LARGEST_FIXED, Op,
     Order, Prefetch, STREAM_PAGE, Side, Store, Streams, Tail, Touch, UNROLLS,
 };
-pub use cell::{Cell, Consumer, Drive, Level, Pages, Placement, State};
+pub use cell::{Cell, Drive, Level, State};
+pub use conditions::{Conditions, Consumer, Pages, Placement, Source};
 pub use extent::{Extent, Mix};
 pub use id::IdError;
 pub use mix::{MixError, SizeMix};

@@ -10,10 +10,12 @@ use super::memory::Memory;
 use super::protocol::{self, FrameError, Hello, LINE_LOST, Reply, Request, VERSION};
 use crate::host::{self, Host, HostError, Household, Surroundings};
 use crate::jit;
-use crate::measure::{Contender, Instruments, Levels, MeasureError, Rig, Sequence, run_blocks};
+use crate::measure::{
+    Contender, Instruments, Levels, MeasureError, Rig, Sequence, measure_edges, rigs, run_blocks,
+};
 use crate::mem::{Activity, MemError, SharedPage};
-use crate::subject::{Cell, Op};
-use crate::trial::{BlockRequest, BlockResult, Body, Check, Failure, FailureKind};
+use crate::subject::{Cell, Conditions, Op, Source};
+use crate::trial::{BlockRequest, BlockResult, Body, Check, Countermeasure, Failure, FailureKind};
 use crate::verify::{Verifier, VerifyError};
 
 /// Bytes of buffers that are kept for cells that may come again.
@@ -51,7 +53,10 @@ pub fn run_child(shared_path: &str) -> Result<(), ChildError> {
     host::no_core_files()?;
     let shared = SharedPage::open(shared_path)?;
     let mut line = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let allowed = host::allowed_cpus().unwrap_or_default();
     let cpu = host::pin_to_one().map_err(|e| e.to_string());
+    // The farthest from the first, which interrupts gather on, are the first to be taken.
+    let others = allowed.into_iter().rev().filter(|other| cpu != Ok(*other)).collect();
     let host = Host::detect();
     let libc = [Op::Copy, Op::Zero].into_iter().filter_map(|op| Some((op, jit::libc_name(op)?)));
     let hello = Hello {
@@ -68,14 +73,26 @@ pub fn run_child(shared_path: &str) -> Result<(), ChildError> {
         line: line.try_clone()?,
         surroundings: Surroundings::read(),
         household: Household::read(),
+        told: Levels::of(&host.caches),
         levels: Levels::of(&host.caches),
         instruments: Instruments::new(host.usable, host.tsc.calibrated_hz / 1e9)?,
         memory: Memory::new(Verifier::new(host.usable)?),
         rigs: Vec::new(),
+        others,
     };
     loop {
         let reply = match protocol::receive(&mut line) {
-            Ok(Request::Block(request)) => Reply::Block(child.block(&request)),
+            Ok(Request::Block { request, levels }) => {
+                child.reckon_with(levels);
+                Reply::Block(child.block(&request))
+            }
+            Ok(Request::Edges { how }) => {
+                // Its maps must not stand beside buffers that a cell may never ask for again.
+                child.rigs.clear();
+                let rate = child.instruments.ticks_per_ns();
+                let edges = measure_edges(&child.told, how, rate, Some(&child.shared));
+                Reply::Edges(edges.map_err(|e| e.to_string()))
+            }
             Ok(Request::Verify { op, bodies, check }) => {
                 child.memory.expect(bodies.len());
                 let mut outcomes = Vec::with_capacity(bodies.len());
@@ -112,10 +129,16 @@ struct Child {
     line_id: (u64, u64),
     surroundings: Surroundings,
     household: Household,
+    /// Cache sizes as the processor tells them.
+    told: Levels,
+    /// Cache sizes that the rigs are made for.
     levels: Levels,
     instruments: Instruments,
     memory: Memory,
-    rigs: Vec<Rig>,
+    /// The buffers of a cell, of each thread; the last used is the last.
+    rigs: Vec<Vec<Rig>>,
+    /// CPUs for threads beside this one.
+    others: Vec<u32>,
 }
 
 impl Child {
@@ -142,6 +165,16 @@ impl Child {
         }
     }
 
+    /// Takes the parent's word for how large caches are: it planned with that. Buffers that
+    /// were made for other sizes go.
+    fn reckon_with(&mut self, levels: Option<Levels>) {
+        let levels = levels.unwrap_or(self.told);
+        if levels != self.levels {
+            self.rigs.clear();
+            self.levels = levels;
+        }
+    }
+
     fn block(&mut self, request: &BlockRequest) -> BlockResult {
         self.try_block(request).unwrap_or_else(|e| {
             // Nobody's fault, and everybody's: the cell cannot be measured here.
@@ -158,7 +191,7 @@ impl Child {
 
     fn try_block(&mut self, request: &BlockRequest) -> Result<BlockResult, MeasureError> {
         let op = request.cell.op;
-        self.rig(&request.cell)?;
+        self.rig(&backed(request))?;
         self.memory.expect(request.members.len());
         for (i, member) in request.members.iter().enumerate() {
             self.learn(i, op, &member.body, request.check);
@@ -198,7 +231,9 @@ impl Child {
         let Some(rig) = self.rigs.last_mut() else {
             return Err(MeasureError::NoState("no buffers".into()));
         };
-        let result = run_blocks(&mut self.instruments, rig, &contenders, request, &self.shared)?;
+        let threads = (rig.as_mut_slice(), self.others.as_slice());
+        let result =
+            run_blocks(&mut self.instruments, threads, &contenders, request, &self.shared)?;
         if request.members.iter().any(|m| matches!(m.body, Body::Foreign { .. })) {
             self.tidy();
         }
@@ -207,19 +242,29 @@ impl Child {
 
     /// Puts the rig of a cell at the end of the list; the oldest go where memory is short.
     fn rig(&mut self, cell: &Cell) -> Result<(), MeasureError> {
-        let rig = match self.rigs.iter().position(|r| r.serves(cell)) {
+        let serves = |rigs: &Vec<Rig>| rigs.first().is_some_and(|rig| rig.serves(cell));
+        let rig = match self.rigs.iter().position(serves) {
             Some(i) => self.rigs.remove(i),
             None => {
-                let held = |rigs: &[Rig]| rigs.iter().map(Rig::bytes).sum::<usize>();
+                let held = |rigs: &[Vec<Rig>]| rigs.iter().flatten().map(Rig::bytes).sum::<usize>();
                 while held(&self.rigs) > MOST_RIG_BYTES {
                     self.rigs.remove(0);
                 }
-                Rig::new(cell, &self.levels, Some(&self.shared))?
+                rigs(cell, &self.levels, &self.others, Some(&self.shared))?
             }
         };
         self.rigs.push(rig);
         Ok(())
     }
+}
+
+/// The cell of a request as its buffers are made.
+fn backed(request: &BlockRequest) -> Cell {
+    let source = match request.without.leaves_off(Countermeasure::WrittenSource) {
+        true if request.cell.op.copies() => Source::Untouched,
+        _ => request.cell.conditions.source,
+    };
+    Cell { conditions: Conditions { source, ..request.cell.conditions }, ..request.cell }
 }
 
 /// Why a function for one size cannot be timed at another, or at a mix of sizes.

@@ -10,7 +10,7 @@ use super::{BenchArgs, ready};
 use crate::report;
 use crate::search::{Budget, baseline_entrant};
 use crate::subject::{Baseline, Cell, Drive, NamedLoop, Op, Subject};
-use crate::trial::FailureKind;
+use crate::trial::{FailureKind, Without};
 
 /// Seconds a loop gets in a cell where nothing is asked: all of them in all states of one size
 /// stay below a minute.
@@ -21,6 +21,7 @@ pub(super) fn run(args: &BenchArgs, runner: Option<&str>) -> anyhow::Result<()> 
         return usage("--plant needs a second subject");
     }
     let mut session = Session::new(runner)?;
+    args.look_at_caches(&mut session)?;
     let mut courses = Vec::new();
     for op in Op::ALL.iter().copied().filter(|op| args.op.is_none_or(|asked| asked == *op)) {
         courses.push(course(op, args, &session)?);
@@ -66,7 +67,7 @@ fn course(op: Op, args: &BenchArgs, session: &Session) -> anyhow::Result<Course>
         cells.retain(|c: &Cell| c.drive == Drive::Throughput);
     }
     let cells = cells.into_iter().map(|c| (c, budget)).collect();
-    Ok(Course { op, slots, cells, mixes: arguments::mixes(&args.mix)? })
+    Ok(Course { op, slots, cells, mixes: arguments::mixes(&args.mix)?, without: Without::NOTHING })
 }
 
 /// What serves an op: baselines, the first of them the reference, then the named loops.
@@ -74,6 +75,8 @@ fn subjects(op: Op) -> Vec<Subject> {
     let serves = |b: &Baseline| match b {
         // The C library only copies and fills.
         Baseline::Libc => op.is_tuned(),
+        // The same as libc at all sizes but the largest: for who names it.
+        Baseline::LibcTuned => false,
         _ => b.optimisation().is_some() || baseline_entrant(*b, op).is_some(),
     };
     let baselines = Baseline::ALL.iter().copied().filter(serves).map(Subject::Baseline);

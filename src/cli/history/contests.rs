@@ -8,8 +8,8 @@ use crate::report::history::Measured;
 use crate::search::{
     Budget, Contest, Contested, Entrant, Question, Row, SizePlan, contested, plan,
 };
-use crate::subject::{Cell, Contract, Drive, Op, Subject};
-use crate::trial::{EvaluateError, Failure, FailureKind};
+use crate::subject::{Cell, Conditions, Consumer, Contract, Drive, Op, Subject};
+use crate::trial::{EvaluateError, Failure, FailureKind, Without};
 
 /// What tables are measured with.
 pub(super) struct Contests<'a> {
@@ -75,12 +75,14 @@ pub(super) fn cells(op: Op, sizes: Vec<u64>, session: &Session) -> Vec<SizePlan>
         mixes: Vec::new(),
         states: None,
         drives: Some(vec![Drive::Throughput]),
+        conditions: Conditions::DEFAULT,
+        consumers: vec![Consumer::None],
         budget: None,
         seed: 0,
         baselines: Vec::new(),
         weights: Vec::new(),
     };
-    plan(&question, &session.host.caches)
+    plan(&question, &session.reckoned.levels)
 }
 
 impl Contests<'_> {
@@ -105,6 +107,7 @@ impl Contests<'_> {
                 entrants,
                 budget: share.unwrap_or(Budget::Seconds(planned.seconds)),
                 seed: self.seed.wrapping_add(u64::from(line.begun)),
+                without: Without::NOTHING,
             };
             match contested(&contest, tick_hz, &mut self.session.client, &mut line) {
                 Err(EvaluateError::Interrupted) if !done.is_empty() => {

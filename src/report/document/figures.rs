@@ -9,7 +9,7 @@ use super::super::text::state;
 use super::tables::baseline_names;
 use super::{Block, Figure, captions};
 use crate::search::{CellOutcome, SearchOutcome, SizeOutcome};
-use crate::subject::{Cell, Drive, Op, Placement, State};
+use crate::subject::{Cell, Drive, Op, State};
 
 /// The first series of every chart.
 pub(super) const WINNER: &str = "winner";
@@ -140,14 +140,12 @@ fn caches(found: &HostResults, cell: &Cell) -> Vec<(String, u64)> {
         .collect()
 }
 
-/// Where the buffers lie, where that is not the default: cells that differ in nothing else
-/// have charts of their own.
-fn placement(cell: &Cell) -> String {
-    let Placement { dst, src, delta } = cell.placement;
-    match (cell.placement == Placement::ALIGNED, delta) {
-        (true, _) => String::new(),
-        (false, None) => format!(" (dst+{dst} src+{src})"),
-        (false, Some(delta)) => format!(" (dst+{dst} src+{src} delta {delta})"),
+/// The conditions, where they are not the defaults: cells that differ in nothing else have
+/// charts of their own.
+fn conditions(cell: &Cell) -> String {
+    match cell.conditions.words() {
+        words if words.is_empty() => String::new(),
+        words => format!(" ({})", words.join(", ")),
     }
 }
 
@@ -163,7 +161,7 @@ pub(super) fn of_size(
     let mut samples = Vec::new();
     for of_cell in details {
         let cell = &of_cell.cell;
-        let placed = placement(cell);
+        let placed = conditions(cell);
         let place = format!("{} {} in {}{placed}", cell.op, cell.extent(), state(cell));
         for map in &of_cell.maps {
             let axes = |map: &Map| format!("{} × {}", map.y.key, map.x.key);

@@ -13,6 +13,7 @@ mod judge;
 mod space;
 
 use std::io::Write;
+use std::time::Duration;
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -107,6 +108,9 @@ impl<'s> Replay<'s> {
     fn member(&self, body: &Body) -> Result<Option<usize>, EvaluateError> {
         match body {
             Body::Libc => Ok(None),
+            Body::LibcTuned => {
+                Err(EvaluateError::NotRecorded(format!("libc-tuned in {}", self.space.cell)))
+            }
             Body::Foreign { path, symbol } => {
                 Err(EvaluateError::NotRecorded(format!("{path}:{symbol} in {}", self.space.cell)))
             }
@@ -177,6 +181,7 @@ impl Evaluator for Replay<'_> {
                         block,
                         ticks: (log.exp() * f64::from(CALLS)).round() as u64,
                         calls: CALLS,
+                        thread: 0,
                         disturbance: Disturbance::default(),
                     });
                 }
@@ -185,6 +190,11 @@ impl Evaluator for Replay<'_> {
         self.requests += 1;
         self.tell(request, &members, &result);
         Ok(result)
+    }
+
+    fn clock(&mut self) -> Duration {
+        // Samples are counted here, and no decision hangs on time.
+        Duration::ZERO
     }
 
     fn verify(

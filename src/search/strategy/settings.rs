@@ -43,15 +43,15 @@ pub struct Strategy {
 
 impl Default for Strategy {
     /// Three samples, so that one disturbed sample is outvoted; six steps from the leaders, each
-    /// told by what the last one found; fourteen finalists, so that each class and store type
-    /// keeps a representative beside the leaders.
+    /// told by what the last one found; sixteen finalists, so that the simplest of
+    /// equals and each class and store type are there beside the leaders.
     fn default() -> Strategy {
         Strategy {
             name: StrategyName::Default,
             screen_rounds: 3,
             epochs: 1,
             local_rounds: 6,
-            finalists: 14,
+            finalists: 16,
         }
     }
 }
