@@ -17,12 +17,12 @@ use super::exit::{unsupported, usage};
 use super::measured::{Recorded, cache_sizes, vector_bits};
 use super::progress::{Both, ProgressLine, Steps};
 use super::session::{Session, command_words, shown};
-use crate::measure::{CacheSizes, Reckoned, Thoroughness};
+use crate::measure::{CacheSizes, Edges, Reckoned, Thoroughness};
 use crate::report::{self, Facts};
 use crate::results::{Continued, Folder, Journal, Origin, ResultsError, RunLog};
 use crate::search::{
     Budget, Candidate, Incumbents, Job, Question, SearchFile, SearchOutcome, SizePlan, Stop,
-    Strategy, compile_all, fresh_seed, plan, search,
+    Strategy, StrategyName, compile_all, fresh_seed, plan, search,
 };
 use crate::space;
 use crate::subject::{Baseline, Contract, Op, Placement, Variant};
@@ -55,7 +55,7 @@ pub struct SearchArgs {
     #[arg(long, visible_alias = "drives", value_parser = arguments::drives())]
     drive: Option<Drives>,
     /// For the whole command: a time such as 10s, or a number of samples; a few looks at every
-    /// class are taken in any case [default: 2s a cell, 3s of a mix, and every candidate in l1 and, of one size, in l2]
+    /// class are taken in any case [default: 2s a cell, 3s of a mix]
     #[arg(long, value_parser = Budget::parse, allow_hyphen_values = true, value_hint = ValueHint::Other)]
     budget: Option<Budget>,
     /// Seed of everything drawn [default: drawn, and printed]
@@ -78,6 +78,18 @@ pub struct SearchArgs {
     /// Search file (a path or a built-in name): narrows the axes, may set sizes and states
     #[arg(long, value_name = "FILE", value_parser = arguments::space(), hide_possible_values = true, value_hint = ValueHint::FilePath)]
     space: Option<String>,
+    /// How to choose whom to time [default: default, or what the search file says]
+    #[arg(long, value_parser = arguments::strategy())]
+    strategy: Option<StrategyName>,
+    /// Visits of all candidates, each in a new order; with --strategy exhaustive
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=100), value_hint = ValueHint::Other)]
+    epochs: Option<u32>,
+    /// Samples of each candidate in a visit; with --strategy exhaustive
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=100), value_hint = ValueHint::Other)]
+    rounds: Option<u32>,
+    /// Keep the raw samples of all candidates, for `looptune replay`, not of finalists only
+    #[arg(long)]
+    record: bool,
     /// Sizes of the caches that states are made of: measured before the search, or as the processor tells
     #[arg(long, value_parser = cache_sizes(), default_value = "measured")]
     caches: CacheSizes,
@@ -136,12 +148,12 @@ struct Ended {
 }
 
 impl Ready {
-    /// `reckoned`: cache sizes that are known already.
+    /// `caches`: cache sizes that are known already, and how they were measured.
     fn new(
         args: &SearchArgs,
         runner: Option<&str>,
         words: Vec<String>,
-        reckoned: Option<Reckoned>,
+        caches: Option<(Reckoned, Option<Edges>)>,
     ) -> anyhow::Result<Ready> {
         let Some(op) = args.op else { return usage("which op? Write --op copy or --op zero") };
         let file = match &args.space {
@@ -158,9 +170,8 @@ impl Ready {
         }
         let mut session = Session::new(runner)?;
         let question = question(args, op, &file)?;
-        if let Some(reckoned) = reckoned {
-            session.client.reckon_with(Some(reckoned.levels));
-            session.reckoned = reckoned;
+        if let Some((reckoned, edges)) = caches {
+            session.reckon(reckoned, edges);
         } else if args.caches == CacheSizes::Measured {
             session.measure_caches(Thoroughness::Quick)?;
         }
@@ -182,7 +193,8 @@ impl Ready {
                 file.name, args.contract
             ));
         }
-        Ok(Ready { words, session, question, plans, candidates, strategy: file.strategy })
+        let strategy = strategy(args, &file)?;
+        Ok(Ready { words, session, question, plans, candidates, strategy })
     }
 
     /// Begins a run and searches. `spent`: for how long the command has run already; `series`: as
@@ -211,6 +223,7 @@ impl Ready {
             spent_ns: u64::try_from(spent.as_nanos()).unwrap_or(u64::MAX),
             tick_hz: host.tsc.calibrated_hz,
             reckoned: self.session.reckoned.clone(),
+            edges: self.session.edges.clone(),
             plans: self.plans.clone(),
             incumbents,
             candidates: resume::summed_up(&self.candidates),
@@ -229,6 +242,7 @@ impl Ready {
     ) -> anyhow::Result<Ended> {
         let origin = log.origin().clone();
         let lost_before = self.session.client.lost();
+        journal = journal.recording(args.record);
         let mut line = ProgressLine::new(args.quiet);
         let job = Job {
             question: &self.question,
@@ -308,6 +322,23 @@ impl Ready {
 /// Trouble with what is kept of a run does not end it.
 fn tell(trouble: &ResultsError) {
     eprintln!("looptune: {trouble}");
+}
+
+/// How to go about it: what the command line says, else the search file.
+fn strategy(args: &SearchArgs, file: &SearchFile) -> anyhow::Result<Strategy> {
+    let name = args.strategy.unwrap_or(file.strategy.name);
+    if (args.epochs.is_some() || args.rounds.is_some()) && name != StrategyName::Exhaustive {
+        return usage(format!(
+            "--epochs and --rounds are of --strategy exhaustive; {name} decides itself how often \
+             it looks at whom"
+        ));
+    }
+    Ok(Strategy {
+        name,
+        epochs: args.epochs.unwrap_or(file.strategy.epochs),
+        screen_rounds: args.rounds.unwrap_or(file.strategy.screen_rounds),
+        ..file.strategy
+    })
 }
 
 fn question(args: &SearchArgs, op: Op, file: &SearchFile) -> anyhow::Result<Question> {

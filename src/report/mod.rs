@@ -16,6 +16,7 @@ mod json;
 mod markdown;
 mod page;
 mod plain;
+mod quality;
 mod repeat;
 mod rows;
 mod size;
@@ -30,6 +31,7 @@ pub use folders::{Form, ReportError, folders};
 pub use json::outcome_json;
 pub use page::outcome;
 pub use plain::plain;
+pub use quality::{quality, quality_json, quality_markdown};
 pub use repeat::{repeats, repeats_json};
 
 #[cfg(test)]

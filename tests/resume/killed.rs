@@ -135,6 +135,7 @@ fn same_within_ties(room: &Room, a: &Answer, b: &Answer) -> String {
         .current_dir(room.dir.path())
         .output()
         .unwrap();
+    assert!(out.status.success(), "{}, {}: {}", a.winner, b.winner, said(&out));
     let found: Value = serde_json::from_slice(&out.stdout).unwrap();
     let row = &found["cells"][0]["rows"][1];
     let end = |i: usize| row["ratio_ci"][i].as_f64().unwrap();

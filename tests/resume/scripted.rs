@@ -78,6 +78,7 @@ impl Evaluator for Machine {
                         ticks: (ns * 1000.0 * rng.random_range(0.97..1.03)) as u64,
                         calls: 1000,
                         disturbance: Disturbance::default(),
+                        thread: 0,
                     });
                 }
             }
@@ -141,6 +142,7 @@ fn origin(run: &str, seed: u64) -> Origin {
         seed,
         spent_ns: 0,
         tick_hz: 1e9,
+        edges: None,
         reckoned: Reckoned::told(Levels::of(&Host::detect().caches)),
         plans: plans(),
         incumbents: Incumbents::default(),

@@ -56,7 +56,7 @@ pub(super) fn run(args: &SearchArgs, which: &str) -> anyhow::Result<()> {
         &then_args,
         then.worker_runner.as_deref(),
         origin.arguments.clone(),
-        Some(origin.reckoned.clone()),
+        Some((origin.reckoned.clone(), origin.edges.clone())),
     )
     .with_context(|| elsewhere(&origin))?;
     ready.question.seed = origin.seed;

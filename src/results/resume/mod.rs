@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::error::ResultsError;
-use crate::measure::Reckoned;
+use crate::measure::{Edges, Reckoned};
 use crate::search::{Incumbents, SizePlan};
 use crate::trial::{BlockResult, Failure};
 
@@ -43,7 +43,9 @@ pub struct Origin {
     pub spent_ns: u64,
     /// Time-stamp ticks a second, as measured then.
     pub tick_hz: f64,
-    /// The caches, as measured then.
+    /// Where the caches ended when it was measured.
+    pub edges: Option<Edges>,
+    /// The cache sizes that states are made of.
     pub reckoned: Reckoned,
     /// The cells, as these caches have them.
     pub plans: Vec<SizePlan>,
