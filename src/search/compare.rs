@@ -73,6 +73,8 @@ pub struct Pair {
     pub ratio_ci: (f64, f64),
     /// Verdict of this row against that one.
     pub verdict: Verdict,
+    /// Two-sided p-value of "they take the same time".
+    pub p: f64,
 }
 
 /// A contest that was measured.
@@ -110,6 +112,7 @@ impl Contested {
             ratio: 1.0 / time_ratio.estimate,
             ratio_ci: (1.0 / time_ratio.high, 1.0 / time_ratio.low),
             verdict: Verdict::of_time_ratio(time_ratio.ends(), band(&self.panel.cell)),
+            p: time_ratio.p,
         })
     }
 

@@ -1,5 +1,6 @@
 //! Which loop is best: plan, strategies, race, robust choice.
 
+mod attribution;
 mod budget;
 mod candidate;
 mod compare;
@@ -9,11 +10,16 @@ mod decide;
 mod file;
 mod outcome;
 mod panel;
+mod placement;
 mod plan;
 mod race;
 mod run;
 mod screen;
 
+pub use attribution::{
+    Attribution, AxisRow, Compared, Credit, Edge, ExcludedValue, ObjectRow, Placebo, SkewCurve,
+    SkewPoint, Study, Suspect, attribute, edges, main_loop_matters,
+};
 pub use budget::Budget;
 pub use candidate::{Candidate, compile_all};
 pub use compare::{Contest, Contested, Pair, Row, RowTimes, compare, contested};
@@ -25,5 +31,8 @@ pub use outcome::{
     SizeOutcome, Standing, Stop, Timed,
 };
 pub use panel::{Effort, Entrant, Panel, net_ns};
+pub use placement::{
+    Coordinate, Effect, Placed, PlacedPoint, PlacedRow, PlacedTimes, Sweep, SweepJob, sweep,
+};
 pub use plan::{Question, SizePlan, band, is_cheap, plan};
 pub use run::{Job, fresh_seed, search};
