@@ -167,7 +167,8 @@ fn run(
     states: &[Level],
 ) -> (looptune::search::SearchOutcome, Rows) {
     let question = question(states);
-    let plans = plan(&question, &looptune::host::Host::detect().caches);
+    let plans =
+        plan(&question, &looptune::measure::Levels::of(&looptune::host::Host::detect().caches));
     let mut rows = Rows::default();
     let job = Job {
         question: &question,
@@ -244,7 +245,8 @@ fn a_mix_is_a_question_of_its_own_beside_sizes() {
     let mix = SizeMix::parse("", "web", "8,3\n4096,0.1").unwrap();
     let mut asked = question(&[Level::L1]);
     asked.mixes = vec![mix.clone()];
-    let plans = plan(&asked, &looptune::host::Host::detect().caches);
+    let plans =
+        plan(&asked, &looptune::measure::Levels::of(&looptune::host::Host::detect().caches));
     // The mean is small: both drives, as of small sizes.
     let drives: Vec<Vec<Drive>> =
         plans.iter().map(|p| p.cells.iter().map(|c| c.drive).collect()).collect();

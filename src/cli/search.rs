@@ -11,7 +11,8 @@ use super::arguments::{self, Drives, Sizes, States, Weights};
 use super::conditions::ConditionsArgs;
 use super::exit::{unsupported, usage};
 use super::progress::{Both, ProgressLine, Steps};
-use super::session::{Session, command_line};
+use super::session::{Session, cache_sizes, command_line};
+use crate::measure::{CacheSizes, Thoroughness};
 use crate::report;
 use crate::results::{Journal, ResultsError};
 use crate::search::{
@@ -62,6 +63,9 @@ pub struct SearchArgs {
     /// Search file (a path or a built-in name): narrows the axes, may set sizes and states
     #[arg(long, value_name = "FILE", value_parser = arguments::space(), hide_possible_values = true, value_hint = ValueHint::FilePath)]
     space: Option<String>,
+    /// Sizes of the caches that states are made of: measured before the search, or as the processor tells
+    #[arg(long, value_parser = cache_sizes(), default_value = "measured")]
+    caches: CacheSizes,
     /// Folder of the results
     #[arg(long, value_name = "DIR", default_value = "results", value_hint = ValueHint::DirPath)]
     results: PathBuf,
@@ -87,7 +91,10 @@ pub(super) fn run(args: &SearchArgs, runner: Option<&str>) -> anyhow::Result<()>
     let file = file.under(args.contract);
     let mut session = Session::new(runner)?;
     let question = question(args, &file)?;
-    let plans = plan(&question, &session.host.caches);
+    if args.caches == CacheSizes::Measured {
+        session.measure_caches(Thoroughness::Quick)?;
+    }
+    let plans = plan(&question, &session.reckoned.levels);
     refuse_empty(&plans)?;
 
     let usable = session.host.usable;
@@ -121,6 +128,7 @@ pub(super) fn run(args: &SearchArgs, runner: Option<&str>) -> anyhow::Result<()>
     let outcome = search(&job, &mut session.client, &mut Both(&mut journal, &mut line));
     line.finish();
     let mut outcome = outcome?;
+    outcome.warnings.splice(0..0, session.reckoned.warnings.clone());
     outcome.warnings.extend(lost_workers(&outcome, session.client.lost()));
     let kept = journal.finish_search(&outcome);
 

@@ -110,7 +110,7 @@ impl Verifier {
     ) -> Result<Verified, Failure> {
         let boundaries = match body {
             Body::Machine(machine) => machine.boundaries.clone(),
-            Body::Libc | Body::Foreign { .. } => cases::likely_boundaries(check),
+            Body::Libc | Body::LibcTuned | Body::Foreign { .. } => cases::likely_boundaries(check),
         };
         let first = self.try_all((op, body), None, &boundaries, check, progress);
         match first {
@@ -187,7 +187,7 @@ impl Verifier {
     ) -> Result<Verified, Failure> {
         let only = match body {
             Body::Machine(machine) => machine.fixed,
-            Body::Libc | Body::Foreign { .. } => None,
+            Body::Libc | Body::LibcTuned | Body::Foreign { .. } => None,
         };
         let (entry, fixed) = self.place(op, body, abi)?;
         // Generated code and the C library start no processes.
@@ -222,6 +222,10 @@ impl Verifier {
             Body::Libc => {
                 let entry = libc_entry(op).map_err(|e| unsupported(reasons(&e), String::new()))?;
                 Ok((entry, Some(Fixed::new(entry, None))))
+            }
+            Body::LibcTuned => {
+                let why = "its settings are those that a process of its own starts with";
+                Err(unsupported(why.into(), String::new()))
             }
             Body::Foreign { path, symbol } => {
                 let (library, addr) =
