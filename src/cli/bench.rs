@@ -12,14 +12,15 @@ use self::course::{Course, Slot, run_courses};
 use super::arguments::{self, Drives, Sizes, States};
 use super::conditions::ConditionsArgs;
 use super::exit::{unsupported, usage};
+use super::placement::{Sweeping, place_all};
 use super::session::{Session, cache_sizes};
 use crate::measure::{CacheSizes, Thoroughness};
-use crate::report;
+use crate::report::{self, Note};
 use crate::search::{
     Budget, Candidate, Entrant, Question, baseline_entrant, candidate_entrant, fresh_seed, plan,
 };
 use crate::space;
-use crate::subject::{Baseline, Cell, Contract, Op, Placement, Subject, Variant};
+use crate::subject::{Baseline, Cell, Contract, Op, Subject, Variant};
 use crate::trial::{Body, Member, Role};
 
 /// Seconds a cell gets where nothing is asked: a few cells are over in a moment.
@@ -100,18 +101,38 @@ pub(super) fn run(args: &BenchArgs, runner: Option<&str>) -> anyhow::Result<()> 
     }
     args.look_at_caches(&mut session)?;
     let cells = args.cells(op, &session)?;
-    let budget = share(args.budget, cells.len());
+    let (budget, swept) = args.parts();
+    let budget = share(budget, cells.len());
     let cells = cells.iter().map(|c| (*c, budget)).collect();
     let without = args.without.iter().flat_map(|w| w.0.iter().copied()).collect();
     let course = Course { op, slots, cells, mixes: arguments::mixes(&args.mix)?, without };
-    let ran = run_courses(&[course], args.seed(), &mut session, args.quiet)?;
+    let mut fields = Vec::new();
+    if args.conditions.sweep().is_some() {
+        let entrants = || course.entrants();
+        fields.extend(course.cells.iter().map(|(cell, _)| (*cell, entrants())));
+    }
+    let seed = args.seed();
+    let mut ran = run_courses(&[course], seed, &mut session, args.quiet)?;
+    let mut placed = Vec::new();
+    if let Some(sweep) = args.conditions.sweep() {
+        let sweeping = Sweeping { sweep, budget: swept, seed };
+        let (found, notes) = place_all(fields, &sweeping, &mut session, args.quiet, &mut ())?;
+        placed = found;
+        ran.notes.extend(notes.into_iter().map(|text| Note { op: None, text }));
+    }
     let facts = session.facts(op);
     let mut out = std::io::stdout().lock();
     if args.json {
-        let document = report::bench_json(&ran.cells, &facts, &ran.notes);
+        let mut document = report::bench_json(&ran.cells, &facts, &ran.notes);
+        if !placed.is_empty() {
+            document["placements"] = placed.iter().map(report::placed_json).collect();
+        }
         writeln!(out, "{}", serde_json::to_string_pretty(&document)?)?;
     } else {
         write!(out, "{}", report::bench(&ran.cells, &facts, &ran.notes))?;
+        if !placed.is_empty() {
+            write!(out, "\n{}", report::placements(&placed))?;
+        }
     }
     out.flush()?;
     let failed = ran.cells.iter().flat_map(|c| &c.rows).filter(|r| r.result.is_err()).count();
@@ -135,6 +156,15 @@ impl BenchArgs {
         Ok(())
     }
 
+    /// What the bench and what the sweep of placements may spend: half and half, where all of
+    /// it is told.
+    fn parts(&self) -> (Option<Budget>, Option<Budget>) {
+        match (self.budget, self.conditions.sweep()) {
+            (Some(all), Some(_)) => (Some(all.part(0.5)), Some(all.part(0.5))),
+            (all, _) => (all, None),
+        }
+    }
+
     /// What is asked of an op.
     fn question(&self, op: Op) -> anyhow::Result<Question> {
         let mixes = arguments::mixes(&self.mix)?;
@@ -149,7 +179,7 @@ impl BenchArgs {
             mixes,
             states: self.state.as_ref().map(|s| s.0.clone()),
             drives: self.drive.as_ref().map(|d| d.0.clone()),
-            conditions: self.conditions.conditions(Placement::ALIGNED),
+            conditions: self.conditions.conditions(self.conditions.placement()),
             consumers: self.conditions.consumers(),
             budget: self.budget,
             seed: 0,

@@ -1,5 +1,7 @@
 //! `looptune search`
 
+mod after;
+
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -7,6 +9,7 @@ use std::time::Instant;
 use anyhow::Context as _;
 use clap::{Args, ValueHint};
 
+use self::after::After;
 use super::arguments::{self, Drives, Sizes, States, Weights};
 use super::conditions::ConditionsArgs;
 use super::exit::{unsupported, usage};
@@ -20,7 +23,7 @@ use crate::search::{
     plan, search,
 };
 use crate::space;
-use crate::subject::{Baseline, Contract, Op, Placement, Variant};
+use crate::subject::{Baseline, Contract, Op, Variant};
 
 /// Arguments of `looptune search`.
 #[derive(Debug, Args)]
@@ -71,6 +74,10 @@ pub struct SearchArgs {
     results: PathBuf,
     #[command(flatten)]
     conditions: ConditionsArgs,
+    /// Explain each winner afterwards, as `looptune attribute` does; adds 6s a winner, or half of
+    /// what the search gets of a --budget
+    #[arg(long)]
+    attribute: bool,
     /// One JSON document on stdout, nothing else there
     #[arg(long)]
     json: bool,
@@ -130,15 +137,18 @@ pub(super) fn run(args: &SearchArgs, runner: Option<&str>) -> anyhow::Result<()>
     let mut outcome = outcome?;
     outcome.warnings.splice(0..0, session.reckoned.warnings.clone());
     outcome.warnings.extend(lost_workers(&outcome, session.client.lost()));
+    let after = After::of(args, &outcome, &candidates, &question, &mut session, &mut journal);
+    outcome.warnings.extend(after.notes.iter().cloned());
     let kept = journal.finish_search(&outcome);
 
     let facts = session.facts(args.op);
     let mut out = std::io::stdout().lock();
     if args.json {
-        let document = report::outcome_json(&outcome, &facts);
+        let mut document = report::outcome_json(&outcome, &facts);
+        after.add_to(&mut document);
         writeln!(out, "{}", serde_json::to_string_pretty(&document)?)?;
     } else {
-        write!(out, "{}", report::outcome(&outcome, &facts))?;
+        write!(out, "{}", report::outcome_with(&outcome, &facts, &after.text()))?;
     }
     out.flush().context("cannot write to stdout")?;
     // Told after the page, so that a full disk does not cost the answer.
@@ -164,9 +174,9 @@ fn question(args: &SearchArgs, file: &SearchFile) -> anyhow::Result<Question> {
         mixes,
         states: args.state.as_ref().map(|s| s.0.clone()).or_else(|| file.states.clone()),
         drives: args.drive.as_ref().map(|d| d.0.clone()).or_else(|| file.drives.clone()),
-        conditions: args.conditions.conditions(Placement::ALIGNED),
+        conditions: args.conditions.conditions(args.conditions.placement()),
         consumers: args.conditions.consumers(),
-        budget: args.budget.or(file.budget),
+        budget: args.budget.or(file.budget).map(|all| all.part(args.part())),
         seed: args.seed.unwrap_or_else(fresh_seed),
         baselines: Baseline::PRESENT.to_vec(),
         weights: args.weights.as_ref().map(|w| w.0.clone()).unwrap_or_default(),

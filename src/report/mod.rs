@@ -28,7 +28,7 @@ pub use bench_overview::bench_overview;
 pub use facts::{Facts, Limit};
 pub use folders::{Form, ReportError, folders};
 pub use json::outcome_json;
-pub use page::outcome;
+pub use page::{outcome, outcome_with};
 pub use placement::{placed_json, placements};
 pub use plain::plain;
 

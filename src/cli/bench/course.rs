@@ -85,7 +85,7 @@ pub(super) fn run_courses(
 }
 
 impl Course {
-    fn entrants(&self) -> Vec<Entrant> {
+    pub(super) fn entrants(&self) -> Vec<Entrant> {
         let runs = |slot: &Slot| match slot {
             Slot::Runs(entrant) => Some(entrant.clone()),
             Slot::Cannot(..) => None,

@@ -100,10 +100,7 @@ impl Measuring<'_> {
             cell: study.cell,
             mix: study.mix.cloned(),
             entrants,
-            budget: match study.budget {
-                Budget::Seconds(s) => Budget::Seconds(s * part),
-                Budget::Samples(n) => Budget::Samples(((n as f64 * part) as u64).max(1)),
-            },
+            budget: study.budget.part(part),
             seed: study.seed.wrapping_add(self.contests),
             without: Without::NOTHING,
         };
