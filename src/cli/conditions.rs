@@ -4,10 +4,11 @@
 use clap::Args;
 
 use super::arguments;
+use super::exit::usage;
 use crate::search::Sweep;
 use crate::subject::{Conditions, Consumer, Pages, Placement, Source};
 
-/// Options of `search` and `bench`.
+/// Options of commands that measure, or that choose among what was measured.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Conditions")]
 pub(super) struct ConditionsArgs {
@@ -53,6 +54,20 @@ impl ConditionsArgs {
     /// What is to be swept.
     pub(super) fn sweep(&self) -> Option<&Sweep> {
         self.placement.as_ref().filter(|sweep| sweep.single().is_none())
+    }
+
+    /// The conditions of what was recorded, where one loop is wanted.
+    ///
+    /// # Errors
+    /// Wrong arguments where they are those of several.
+    pub(super) fn single(&self) -> anyhow::Result<Conditions> {
+        let [consumer] = self.consumer.0[..] else {
+            return usage("one loop is exported: name one consumer");
+        };
+        if self.sweep().is_some() {
+            return usage("one loop is exported: name one placement");
+        }
+        Ok(Conditions { consumer, ..self.conditions(self.placement()) })
     }
 
     /// Who is to read, in the order given.
