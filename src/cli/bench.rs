@@ -116,7 +116,7 @@ pub(super) fn run(args: &BenchArgs, runner: Option<&str>) -> anyhow::Result<()> 
     let mut placed = Vec::new();
     if let Some(sweep) = args.conditions.sweep() {
         let sweeping = Sweeping { sweep, budget: swept, seed };
-        let (found, notes) = place_all(fields, &sweeping, &mut session, args.quiet, &mut ())?;
+        let (found, notes) = place_all(fields, &sweeping, &mut session, args.quiet)?;
         placed = found;
         ran.notes.extend(notes.into_iter().map(|text| Note { op: None, text }));
     }

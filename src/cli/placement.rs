@@ -1,14 +1,14 @@
 //! `--placement`: loops with their buffers at other addresses, after what was asked first.
 
 use super::bench::course::PartOf;
-use super::progress::{Both, ProgressLine};
+use super::progress::ProgressLine;
 use super::session::Session;
 use crate::search::{
     Budget, Candidate, CellOutcome, Entrant, Placed, SearchOutcome, SizeOutcome, Sweep, SweepJob,
     baseline_entrant, candidate_entrant, sweep,
 };
 use crate::subject::{Baseline, Cell, Variant};
-use crate::trial::{EvaluateError, Observer};
+use crate::trial::EvaluateError;
 
 /// Seconds that a cell gets for a placement where nothing is asked.
 const PLACEMENT_SECONDS: f64 = 0.08;
@@ -64,7 +64,6 @@ pub(super) fn place_all(
     sweeping: &Sweeping<'_>,
     session: &mut Session,
     quiet: bool,
-    kept: &mut dyn Observer,
 ) -> anyhow::Result<(Vec<Placed>, Vec<String>)> {
     let mut notes = Vec::new();
     // Calls of a mix have offsets of their own, drawn for each.
@@ -93,7 +92,7 @@ pub(super) fn place_all(
             seed: sweeping.seed.wrapping_add(u64::from(line.begun)),
             tick_hz: session.host.tsc.calibrated_hz,
         };
-        match sweep(&job, &mut session.client, &mut Both(kept, &mut line)) {
+        match sweep(&job, &mut session.client, &mut line) {
             Err(EvaluateError::Interrupted) => {
                 notes.push(format!("interrupted: {} of {all} sweeps are here", found.len()));
                 break;

@@ -365,3 +365,34 @@ pub fn attribution_json(found: &Attribution) -> Value {
         }),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample;
+    use super::*;
+
+    fn fits(page: &str) {
+        for line in page.lines() {
+            assert!(line.chars().count() <= usize::from(WIDTH), "{line}");
+            assert_eq!(line, line.trim_end());
+        }
+    }
+
+    #[test]
+    fn one_winner_and_one_string_instruction() {
+        let found = [sample::attribution(), sample::attribution_of_a_string()];
+        let page = attributions(&found, &sample::facts());
+        fits(&page);
+        insta::assert_snapshot!(page);
+        let lines = attribution_lines(&found);
+        fits(&lines);
+        assert!(lines.contains("hint t0: 8.0 %"), "{lines}");
+    }
+
+    #[test]
+    fn placements_of_two_loops() {
+        let page = super::super::placement::placements(&[sample::placed()]);
+        fits(&page);
+        insta::assert_snapshot!(page);
+    }
+}

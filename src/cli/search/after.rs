@@ -52,7 +52,7 @@ impl After {
             let fields = finalists(outcome, candidates);
             let sweeping = Sweeping { sweep, budget: part(PLACEMENT_PART), seed: question.seed };
             // The search stands, whatever becomes of what is done with it.
-            match place_all(fields, &sweeping, session, args.quiet, journal) {
+            match place_all(fields, &sweeping, session, args.quiet) {
                 Ok((placed, notes)) => (after.placed, after.notes) = (placed, notes),
                 Err(why) => after.notes.push(format!("placements are not swept: {why:#}")),
             }
