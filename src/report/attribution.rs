@@ -76,12 +76,12 @@ fn gain(compared: &Compared) -> String {
 pub(super) fn placebo(found: &Placebo) -> String {
     let what = found.suspect;
     let without = match &found.without {
-        Ok((_, compared)) => format!("without it the loop takes {}", gain(compared)),
+        Ok((_, compared)) => format!("without it the time is {}", gain(compared)),
         Err(why) => format!("there is no loop without it ({why})"),
     };
     let nops = match &found.placebo {
         Ok((_, compared)) => format!(
-            "with nops of the same length instead {}{}",
+            "with nops of the same length {}{}",
             gain(compared),
             found
                 .bytes
@@ -97,7 +97,7 @@ pub(super) fn placebo(found: &Placebo) -> String {
         Credit::Undecided => "undecided: the data do not say",
         Credit::Untested => "a gain, but untested against a placebo",
     };
-    format!("{what}: {verdict}; {without}, {nops}.")
+    format!("{what}: {verdict}. Against the winner {without}, {nops}.")
 }
 
 /// What the skew curve says, in one sentence.
@@ -140,7 +140,7 @@ pub(super) fn object(found: &Attribution) -> String {
             let verdict = match row.compared.verdict {
                 Verdict::Tied => "tied with the code in memory".into(),
                 Verdict::Undecided => "not told apart from the code in memory".into(),
-                other => format!("{other} than the code in memory, which it should not be"),
+                other => format!("{other} than the code in memory, where a tie was expected"),
             };
             format!(
                 "assembled object ({}): {verdict}, {}.",
@@ -172,13 +172,14 @@ fn drawn(curve: &SkewCurve) -> String {
     let heights: String = heights.into_iter().collect();
     let marks: String = marks.into_iter().collect();
     format!(
-        "\n{}\n{}  {} to {}\n{}  + faster - slower = tied\n{}\n",
+        "\n{}\n{}  {} to {}\n{}\n{}\n{}\n",
         line("loop top at", &scale),
         line("time", &heights),
         ratio(least),
         ratio(most),
         line("verdict", &marks),
         line("", &format!("{}  the winner's", own.trim_end())),
+        line("", "+ faster  - slower  = tied  ? undecided"),
     )
 }
 
@@ -222,14 +223,21 @@ pub(super) fn instead(value: &str, is_default: bool) -> String {
     if is_default { format!("{value} (default)") } else { value.into() }
 }
 
-/// What cannot be, by reason.
+/// What cannot be, in short: the rule, or what is missing.
 fn excluded(all: &[ExcludedValue]) -> String {
-    let mut text = String::new();
-    for (why, values) in by_reason(all) {
-        let line = format!("not tried: {}; {why}", values.join(", "));
-        text.push_str(&format!("  {}\n", fold(&line, usize::from(WIDTH) - 2, 4)));
+    if all.is_empty() {
+        return String::new();
     }
-    text
+    let short = |why: &str| match why.strip_prefix("rule ").and_then(|w| w.split_once(':')) {
+        Some((rule, _)) => rule.to_string(),
+        None => why.split(',').next().unwrap_or(why).to_string(),
+    };
+    let all: Vec<String> = by_reason(all)
+        .into_iter()
+        .map(|(why, values)| format!("{} ({})", values.join(", "), short(why)))
+        .collect();
+    let line = format!("not tried: {}", all.join("; "));
+    format!("  {}\n", fold(&line, usize::from(WIDTH) - 2, 4))
 }
 
 /// Values that cannot be, by the reason.

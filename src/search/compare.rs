@@ -100,15 +100,26 @@ impl Contested {
             .collect()
     }
 
+    /// Why a row has no times.
+    pub fn failure(&self, row: usize) -> Option<&Failure> {
+        self.panel.failures.get(row)?.as_ref()
+    }
+
     /// One row against another; `None` where one of them has no times.
     pub fn pair(&mut self, row: usize, against: usize) -> Option<Pair> {
-        for index in [row, against] {
-            self.panel.failures.get(index)?.is_none().then_some(())?;
+        self.pair_with(row, &[against])
+    }
+
+    /// One row against the mean of several, of which the pair names the first; `None` where one
+    /// of them has no times.
+    pub fn pair_with(&mut self, row: usize, against: &[usize]) -> Option<Pair> {
+        for index in std::iter::once(&row).chain(against) {
+            self.panel.failures.get(*index)?.is_none().then_some(())?;
         }
-        let time_ratio = self.panel.against(row, &[against]).interval(&mut self.rng).exp();
+        let time_ratio = self.panel.against(row, against).interval(&mut self.rng).exp();
         Some(Pair {
             row,
-            against,
+            against: *against.first()?,
             ratio: 1.0 / time_ratio.estimate,
             ratio_ci: (1.0 / time_ratio.high, 1.0 / time_ratio.low),
             verdict: Verdict::of_time_ratio(time_ratio.ends(), band(&self.panel.cell)),
@@ -159,6 +170,20 @@ pub fn contested(
     evaluator: &mut dyn Evaluator,
     observer: &mut dyn Observer,
 ) -> Result<Contested, EvaluateError> {
+    contested_within(contest, LAYOUTS, tick_hz, evaluator, observer)
+}
+
+/// As [`contested`], with so many layouts at least and at most.
+///
+/// # Errors
+/// As the evaluator.
+pub(super) fn contested_within(
+    contest: &Contest,
+    (least, most): (u32, u32),
+    tick_hz: f64,
+    evaluator: &mut dyn Evaluator,
+    observer: &mut dyn Observer,
+) -> Result<Contested, EvaluateError> {
     let meter = Meter::new(contest.budget, Instant::now());
     let mut context = Context::new(
         evaluator,
@@ -173,6 +198,6 @@ pub fn contested(
     let mut panel = context.panel(contest.cell, contest.entrants.clone());
     panel.without = contest.without;
     let mut share = context.meter.share(1.0);
-    context.fill(&mut panel, Phase::Bench, &mut share, LAYOUTS.0, LAYOUTS.1)?;
+    context.fill(&mut panel, Phase::Bench, &mut share, least, most)?;
     Ok(Contested { panel, rng: context.rng })
 }

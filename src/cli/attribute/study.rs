@@ -9,6 +9,7 @@ use crate::search::{
     Attribution, Budget, Candidate, Compared, Contest, Entrant, ObjectRow, Study, attribute,
     candidate_entrant, contested,
 };
+use crate::stats::Verdict;
 use crate::subject::{Cell, SizeMix, Subject, Variant};
 use crate::trial::{Body, EvaluateError, Member, Observer, Role, Without};
 
@@ -17,6 +18,9 @@ const SECONDS: f64 = 6.0;
 
 /// Part of it for the assembled object.
 const OBJECT: f64 = 0.15;
+
+/// Lines of 64 bytes before the function, in each of the objects.
+const PLACES: [u32; 4] = [0, 13, 30, 47];
 
 /// What is to be explained.
 pub(in crate::cli) struct Studies<'a> {
@@ -106,24 +110,42 @@ fn one(
         without: Without::NOTHING,
     };
     let mut measured = contested(&contest, tick_hz, &mut session.client, observer)?;
-    let failure = measured.rows().into_iter().find_map(|r| r.result.err());
-    found.object = Some(match measured.pair(1, 0) {
-        Some(pair) => {
-            Ok(ObjectRow { builder: built.library.builder().into(), compared: Compared::of(&pair) })
-        }
-        None => Err(failure.map_or("it was not timed".into(), |f| f.to_string())),
+    let objects: Vec<usize> = (1..=built.libraries.len()).collect();
+    let mut failed = std::iter::once(0).chain(objects.iter().copied());
+    let failure = failed.find_map(|row| measured.failure(row).map(ToString::to_string));
+    found.object = Some(match measured.pair_with(0, &objects) {
+        // What the pair says of the winner, the row says of the object.
+        Some(pair) => Ok(ObjectRow {
+            builder: built.libraries.first().map_or("", Library::builder).into(),
+            compared: Compared {
+                ratio: pair.ratio,
+                ratio_ci: pair.ratio_ci,
+                verdict: turned(pair.verdict),
+            },
+        }),
+        None => Err(failure.unwrap_or_else(|| "it was not timed".into())),
     });
     Ok(found)
 }
 
-/// The loop in memory and as a function of a shared object.
-struct Built {
-    entrants: Vec<Entrant>,
-    // The file goes away with it.
-    library: Library,
+/// The verdict of the second against the first, from that of the first against the second.
+fn turned(verdict: Verdict) -> Verdict {
+    match verdict {
+        Verdict::Faster => Verdict::Slower,
+        Verdict::Slower => Verdict::Faster,
+        same => same,
+    }
 }
 
-/// Exports, assembles and links a loop.
+/// The loop in memory and as a function of shared objects.
+struct Built {
+    entrants: Vec<Entrant>,
+    // The files go away with them.
+    libraries: Vec<Library>,
+}
+
+/// Exports, assembles and links a loop, at several places: the code in memory moves from layout
+/// to layout, and what stands at one place has the luck of that place.
 ///
 /// # Errors
 /// Why there is no object, for people.
@@ -136,15 +158,21 @@ fn object(winner: &Variant) -> Result<Built, String> {
     let header = Header::default();
     let export = Export { code: &code, variant: winner, symbol: &symbol, header: &header };
     let text = export.asm().map_err(|e| e.to_string())?;
-    let library = Library::build(&text).map_err(|e| e.to_string())?;
-    let path = library.path().to_string_lossy().into_owned();
     let candidate = Candidate::new(*winner).map_err(|e| e.to_string())?;
-    let foreign = Entrant {
-        subject: Subject::Foreign { path: path.clone(), symbol: symbol.clone() },
-        member: Member::new(Body::Foreign { path, symbol }),
-        role: Role::Candidate,
-        code_bytes: None,
-        fully_verified: false,
-    };
-    Ok(Built { entrants: vec![candidate_entrant(&candidate, false), foreign], library })
+    let mut built =
+        Built { entrants: vec![candidate_entrant(&candidate, false)], libraries: Vec::new() };
+    for lines in PLACES {
+        let placed = format!("\t.text\n\t.skip {}\n{text}", 64 * lines);
+        let library = Library::build(&placed).map_err(|e| e.to_string())?;
+        let path = library.path().to_string_lossy().into_owned();
+        built.entrants.push(Entrant {
+            subject: Subject::Foreign { path: path.clone(), symbol: symbol.clone() },
+            member: Member::new(Body::Foreign { path, symbol: symbol.clone() }),
+            role: Role::Candidate,
+            code_bytes: None,
+            fully_verified: false,
+        });
+        built.libraries.push(library);
+    }
+    Ok(built)
 }

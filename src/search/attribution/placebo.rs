@@ -3,6 +3,7 @@
 //! gain that such a loop has as well is not the prefetch's.
 
 use super::Compared;
+use super::study::why;
 use crate::host::FeatureSet;
 use crate::search::compare::Contested;
 use crate::space;
@@ -99,7 +100,6 @@ impl Trial {
 
     /// The verdict on what was measured of [`Trial::loops`], the winner before them.
     pub(super) fn judged(&self, measured: &mut Contested) -> Placebo {
-        let rows = measured.rows();
         let mut next = 1;
         let mut of = |loop_: &Result<Variant, String>| {
             let variant = *loop_.as_ref().map_err(Clone::clone)?;
@@ -107,10 +107,7 @@ impl Trial {
             next += 1;
             match measured.pair(at, 0) {
                 Some(pair) => Ok((variant, at, Compared::of(&pair))),
-                None => Err(match rows.get(at).map(|r| &r.result) {
-                    Some(Err(failure)) => failure.to_string(),
-                    _ => "the winner itself has no time".into(),
-                }),
+                None => Err(why(measured, at)),
             }
         };
         let (without, placebo) = (of(&self.without), of(&self.placebo));

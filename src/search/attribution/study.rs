@@ -8,7 +8,7 @@ use super::{Attribution, Compared};
 use crate::host::FeatureSet;
 use crate::search::budget::Budget;
 use crate::search::candidate::Candidate;
-use crate::search::compare::{Contest, Contested, contested};
+use crate::search::compare::{Contest, Contested, contested_within};
 use crate::search::context::candidate_entrant;
 use crate::search::panel::Entrant;
 use crate::stats::{Verdict, holm_rejects};
@@ -22,6 +22,10 @@ const ALPHA: f64 = 0.05;
 const SKEW: f64 = 0.5;
 const AXES: f64 = 0.4;
 const PLACEBO: f64 = 0.1;
+
+/// Layouts of a contest: with the most, hundreds of loops are told apart where they differ by
+/// half a per cent, and more would be waited for longer than they are worth.
+const LAYOUTS: (u32, u32) = (10, 240);
 
 /// A question: why is this loop the winner of this cell?
 #[derive(Clone, Copy, Debug)]
@@ -105,7 +109,7 @@ impl Measuring<'_> {
             without: Without::NOTHING,
         };
         self.contests += 1;
-        contested(&contest, study.tick_hz, self.evaluator, self.observer)
+        contested_within(&contest, LAYOUTS, study.tick_hz, self.evaluator, self.observer)
     }
 
     fn skew(&mut self) -> Result<Result<SkewCurve, String>, EvaluateError> {
@@ -147,18 +151,19 @@ impl Measuring<'_> {
     }
 }
 
+/// Why an entrant was not compared with the winner.
+pub(super) fn why(measured: &Contested, row: usize) -> String {
+    let failure = measured.failure(row).map(ToString::to_string);
+    failure.unwrap_or_else(|| "the winner itself has no time".into())
+}
+
 /// The entrants behind the first against it. Verdicts that tell two apart are only those that
 /// Holm's procedure keeps over all of them.
 fn against_winner(measured: &mut Contested, others: usize) -> Vec<Outcome> {
-    let rows = measured.rows();
-    let why = |i: usize| match rows.get(i).map(|r| &r.result) {
-        Some(Err(failure)) => failure.to_string(),
-        _ => "the winner itself has no time".into(),
-    };
     let mut p = Vec::new();
     let mut outcomes: Vec<Outcome> = (1..=others)
         .map(|i| {
-            let pair = measured.pair(i, 0).ok_or_else(|| why(i))?;
+            let pair = measured.pair(i, 0).ok_or_else(|| why(measured, i))?;
             p.push(pair.p);
             Ok(Compared::of(&pair))
         })
