@@ -27,8 +27,8 @@ pub(super) struct Sweeping<'a> {
     pub(super) seed: u64,
 }
 
-/// The finalists of each cell: its winner, the loops for all states, ties; beside them the
-/// first baseline.
+/// The finalists of each cell: its winner, the robust choice, ties; beside them the C
+/// library's function.
 pub(super) fn finalists(outcome: &SearchOutcome, candidates: &[Candidate]) -> Fields {
     let mut fields = Vec::new();
     for size in &outcome.sizes {
@@ -45,9 +45,9 @@ pub(super) fn finalists(outcome: &SearchOutcome, candidates: &[Candidate]) -> Fi
 
 fn field(size: &SizeOutcome, cell: &CellOutcome) -> Vec<Variant> {
     let winner = cell.winner.iter().map(|w| w.variant);
-    let robust = size.choices().into_iter().filter_map(|(_, choice)| Some(choice?.variant));
+    let robust = size.robust.iter().map(|r| r.variant);
     let mut field: Vec<Variant> = Vec::new();
-    for variant in winner.chain(robust.take(3)).chain(cell.ties.iter().copied()) {
+    for variant in winner.chain(robust).chain(cell.ties.iter().copied()) {
         if field.len() < FINALISTS && !field.contains(&variant) {
             field.push(variant);
         }

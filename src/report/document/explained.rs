@@ -148,7 +148,13 @@ fn placement_table(found: &Placed, run: &str) -> Option<Block> {
 fn placement_chart(found: &Placed, on: &str) -> Option<Figure> {
     let timed: Vec<_> =
         found.rows.iter().filter_map(|r| Some((r, r.result.as_ref().ok()?))).collect();
-    let names: Vec<String> = timed.iter().map(|(row, _)| row.subject.to_string()).collect();
+    // Ids are longer than a chart has room for.
+    let names: Vec<String> = (b'A'..).take(timed.len()).map(|c| char::from(c).into()).collect();
+    let whose: Vec<String> = names
+        .iter()
+        .zip(&timed)
+        .map(|(name, (row, _))| format!("{name} is {}", row.subject))
+        .collect();
     let placements: Vec<_> = timed.first()?.1.points.iter().map(|p| p.placement).collect();
     if placements.len() > CHARTED || placements.len() < 2 {
         return None;
@@ -157,22 +163,27 @@ fn placement_chart(found: &Placed, on: &str) -> Option<Figure> {
     for placement in &placements {
         for (series, (_, times)) in timed.iter().enumerate() {
             let point = times.points.iter().find(|p| p.placement == *placement);
+            let median = times.median_ns();
             lines.extend(point.filter(|p| p.ns.is_finite()).map(|p| Bar {
                 group: placement.to_string(),
                 series,
-                figure: p.ns,
-                ci: p.ci,
+                figure: 100.0 * p.ns / median,
+                ci: (100.0 * p.ci.0 / median, 100.0 * p.ci.1 / median),
             }));
         }
     }
     let cell = &found.cell;
     let title = format!("{} {} in {} by placement{on}", cell.op, cell.extent(), place(cell));
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let caption = "Time of a call by where the buffers lie; thick lines are 95 % intervals.";
+    let caption = format!(
+        "Time of a call in per cent of the loop's own median, by where the buffers lie; thick lines are 95 % \
+         intervals. {}.",
+        whose.join(", ")
+    );
     Some(Figure {
-        svg: bars(&title, &names, &lines, "nanoseconds a call", None),
+        svg: bars(&title, &names, &lines, "per cent of the loop's own median", None),
         title,
-        caption: caption.into(),
+        caption,
         broad: false,
     })
 }
