@@ -4,7 +4,8 @@
 use clap::Args;
 
 use super::arguments;
-use super::exit::usage;
+use super::exit::{unsupported, usage};
+use crate::host;
 use crate::search::Sweep;
 use crate::subject::{Conditions, Consumer, Pages, Placement, Source};
 
@@ -68,6 +69,30 @@ impl ConditionsArgs {
             return usage("one loop is exported: name one placement");
         }
         Ok(Conditions { consumer, ..self.conditions(self.placement()) })
+    }
+
+    /// Refuses what this host has not, before anything is measured.
+    ///
+    /// # Errors
+    /// Where more threads are asked for than there are CPUs, or huge pages that the kernel
+    /// gives nobody.
+    pub(super) fn refuse(&self) -> anyhow::Result<()> {
+        let cpus = host::allowed_cpus()?.len();
+        if usize::from(self.threads) > cpus {
+            return unsupported(format!(
+                "--threads {} needs a CPU for each, and this process may run on {cpus}",
+                self.threads
+            ));
+        }
+        let mode = host::huge_page_mode();
+        if self.pages == Pages::Huge && !matches!(mode.as_deref(), Some("always" | "madvise")) {
+            return unsupported(format!(
+                "--pages 2m: /sys/kernel/mm/transparent_hugepage/enabled is {}; as root, write \
+                 `madvise` to it",
+                mode.map_or("missing".into(), |mode| format!("`{mode}`"))
+            ));
+        }
+        Ok(())
     }
 
     /// Who is to read, in the order given.

@@ -1,10 +1,13 @@
 //! `looptune search`
 
 mod after;
+mod afterwards;
+mod repeat;
+mod resume;
 
 use std::io::Write;
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use clap::{Args, ValueHint};
@@ -13,17 +16,19 @@ use self::after::After;
 use super::arguments::{self, Drives, Sizes, States, Weights};
 use super::conditions::ConditionsArgs;
 use super::exit::{unsupported, usage};
+use super::measured::{Recorded, cache_sizes, vector_bits};
 use super::progress::{Both, ProgressLine, Steps};
-use super::session::{Session, cache_sizes, command_line};
-use crate::measure::{CacheSizes, Thoroughness};
-use crate::report;
-use crate::results::{Journal, ResultsError};
+use super::session::{Session, command_words, shown};
+use crate::measure::{CacheSizes, Edges, Reckoned, Thoroughness};
+use crate::report::{self, Facts};
+use crate::results::{Continued, Folder, Journal, Origin, ResultsError, RunLog};
 use crate::search::{
-    Budget, Job, Question, SearchFile, SearchOutcome, SizePlan, Stop, compile_all, fresh_seed,
-    plan, search,
+    Budget, Candidate, Incumbents, Job, Question, SearchFile, SearchOutcome, SizePlan, Stop,
+    Strategy, compile_all, fresh_seed, plan, search,
 };
 use crate::space;
 use crate::subject::{Baseline, Contract, Op, Variant};
+use afterwards::{exceeding, lost_workers, lower_clock};
 
 /// Arguments of `looptune search`.
 #[derive(Debug, Args)]
@@ -31,11 +36,13 @@ use crate::subject::{Baseline, Contract, Op, Variant};
     looptune search --op zero --size 4096\n  \
     looptune search --op copy --size 32..4M --budget 3m\n  \
     looptune search --op zero --size 4k,64k --state l1,dram --json\n  \
-    looptune search --op copy --mix calls.csv")]
+    looptune search --op copy --mix calls.csv\n  \
+    looptune search --resume                     after Ctrl-C or a crash\n  \
+    looptune search --op zero --size 4096 --repeat 10")]
 pub struct SearchArgs {
     /// What the loop does
-    #[arg(long, value_parser = arguments::tuned_op())]
-    op: Op,
+    #[arg(long, value_parser = arguments::tuned_op(), required_unless_present = "resume")]
+    op: Option<Op>,
     /// Bytes: 4096, 4k, a list 64,100,4k, a range 32..4M (powers of two) or 32..4M..*4
     #[arg(long, visible_alias = "sizes", value_parser = arguments::sizes, allow_hyphen_values = true, value_hint = ValueHint::Other)]
     size: Option<Sizes>,
@@ -63,12 +70,27 @@ pub struct SearchArgs {
     /// instructions and movnti only
     #[arg(long, value_parser = arguments::contract(), default_value = "user")]
     contract: Contract,
+    /// Widest vector registers, bits: 128 or 256 leaves out what lowers the clock of some cores
+    #[arg(long, value_name = "BITS", value_parser = vector_bits)]
+    max_vector: Option<u32>,
+    /// Choose as if nothing had been chosen before. By default a loop that an earlier search
+    /// chose races again, and stays the choice unless something is faster
+    #[arg(long)]
+    no_incumbents: bool,
     /// Search file (a path or a built-in name): narrows the axes, may set sizes and states
     #[arg(long, value_name = "FILE", value_parser = arguments::space(), hide_possible_values = true, value_hint = ValueHint::FilePath)]
     space: Option<String>,
     /// Sizes of the caches that states are made of: measured before the search, or as the processor tells
     #[arg(long, value_parser = cache_sizes(), default_value = "measured")]
     caches: CacheSizes,
+    /// Go on with a search that was interrupted or killed: with this run, or the newest; all other
+    /// arguments are those that it was begun with
+    #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "", conflicts_with = "repeat", value_hint = ValueHint::Other)]
+    resume: Option<String>,
+    /// Search so often, with the seeds that follow, then tell how often each loop was chosen and
+    /// whether all that were are ties
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1000), allow_hyphen_values = true, value_hint = ValueHint::Other)]
+    repeat: Option<u32>,
     /// Folder of the results
     #[arg(long, value_name = "DIR", default_value = "results", value_hint = ValueHint::DirPath)]
     results: PathBuf,
@@ -88,79 +110,220 @@ pub struct SearchArgs {
 
 pub(super) fn run(args: &SearchArgs, runner: Option<&str>) -> anyhow::Result<()> {
     let started = Instant::now();
-    let file = match &args.space {
-        Some(name) => arguments::search_file(name)?,
-        None => SearchFile::default_for(args.op),
-    };
-    if !file.ops.contains(&args.op) {
-        return usage(format!("the search file `{}` is not for {}", file.name, args.op));
+    if let Some(which) = &args.resume {
+        return resume::run(args, which);
     }
-    let file = file.under(args.contract);
-    let mut session = Session::new(runner)?;
-    let question = question(args, &file)?;
-    if args.caches == CacheSizes::Measured {
-        session.measure_caches(Thoroughness::Quick)?;
+    let mut ready = Ready::new(args, runner, command_words(), None)?;
+    if let Some(times) = args.repeat {
+        return repeat::run(args, &mut ready, times, started);
     }
-    let plans = plan(&question, &session.reckoned.levels);
-    refuse_empty(&plans)?;
-
-    let usable = session.host.usable;
-    let shown = Steps::endless(args.quiet, "generating loops");
-    let mut points = file.space(args.op).legal();
-    points.retain(|v| v.is_exact());
-    points.retain(|v| space::supported(v, &usable).is_ok());
-    refuse_other_sizes(&points, &question)?;
-    let candidates = compile_all(points)?;
-    drop(shown);
-    if candidates.is_empty() {
-        return unsupported(format!(
-            "the search file `{}` has no loop that this host can run under the {} contract; \
-             `looptune list --space FILE` says why",
-            file.name, args.contract
-        ));
-    }
-    let command = command_line();
-    let tell = |trouble: &ResultsError| eprintln!("looptune: {trouble}");
-    let host = &session.host;
-    let mut journal = Journal::open(&args.results, &host.key, host, question.seed, &command, tell)?;
-    let mut line = ProgressLine::new(args.quiet);
-    let job = Job {
-        question: &question,
-        plans: &plans,
-        candidates: &candidates,
-        strategy: file.strategy,
-        tick_hz: host.tsc.calibrated_hz,
-        started,
-    };
-    let outcome = search(&job, &mut session.client, &mut Both(&mut journal, &mut line));
-    line.finish();
-    let mut outcome = outcome?;
-    outcome.warnings.splice(0..0, session.reckoned.warnings.clone());
-    outcome.warnings.extend(lost_workers(&outcome, session.client.lost()));
-    let after = After::of(args, &outcome, &candidates, &question, &mut session, &mut journal);
-    outcome.warnings.extend(after.notes.iter().cloned());
-    let kept = journal.finish_search(&outcome);
-
-    let facts = session.facts(args.op);
-    let mut out = std::io::stdout().lock();
-    if args.json {
-        let mut document = report::outcome_json(&outcome, &facts);
-        after.add_to(&mut document);
-        writeln!(out, "{}", serde_json::to_string_pretty(&document)?)?;
-    } else {
-        write!(out, "{}", report::outcome_with(&outcome, &facts, &after.text()))?;
-    }
-    out.flush().context("cannot write to stdout")?;
-    // Told after the page, so that a full disk does not cost the answer.
-    kept?;
-    let mut cells = outcome.sizes.iter().flat_map(|s| &s.cells);
-    if cells.all(|c| c.winner.is_none() && c.stop != Stop::Interrupted) {
-        anyhow::bail!("no cell has a winner; the reasons stand above");
-    }
-    Ok(())
+    let ended = ready.begin(args, started.elapsed(), None)?;
+    ready.page(args, ended)
 }
 
-fn question(args: &SearchArgs, file: &SearchFile) -> anyhow::Result<Question> {
+/// A search that can be begun.
+struct Ready {
+    /// The words of the command that began it.
+    words: Vec<String>,
+    session: Session,
+    question: Question,
+    plans: Vec<SizePlan>,
+    candidates: Vec<Candidate>,
+    strategy: Strategy,
+}
+
+/// A search that has ended, one way or another.
+struct Ended {
+    run: String,
+    outcome: SearchOutcome,
+    /// What was done with its winners.
+    after: After,
+    interrupted: bool,
+    /// Whether it is all recorded.
+    kept: Result<(), ResultsError>,
+}
+
+impl Ready {
+    /// `caches`: cache sizes that are known already, and how they were measured.
+    fn new(
+        args: &SearchArgs,
+        runner: Option<&str>,
+        words: Vec<String>,
+        caches: Option<(Reckoned, Option<Edges>)>,
+    ) -> anyhow::Result<Ready> {
+        let Some(op) = args.op else { return usage("which op? Write --op copy or --op zero") };
+        let file = match &args.space {
+            Some(name) => arguments::search_file(name)?,
+            None => SearchFile::default_for(op),
+        };
+        if !file.ops.contains(&op) {
+            return usage(format!("the search file `{}` is not for {op}", file.name));
+        }
+        args.conditions.refuse()?;
+        let mut file = file.under(args.contract);
+        if let Some(bits) = args.max_vector {
+            file = file.up_to(bits);
+        }
+        let mut session = Session::new(runner)?;
+        let question = question(args, op, &file)?;
+        if let Some((reckoned, edges)) = caches {
+            session.reckon(reckoned, edges);
+        } else if args.caches == CacheSizes::Measured {
+            session.measure_caches(Thoroughness::Quick)?;
+        }
+        let plans = plan(&question, &session.reckoned.levels);
+        refuse_empty(&plans)?;
+
+        let usable = session.host.usable;
+        let making = Steps::endless(args.quiet, "generating loops");
+        let mut points = file.space(op).legal();
+        points.retain(|v| v.is_exact());
+        points.retain(|v| space::supported(v, &usable).is_ok());
+        refuse_other_sizes(&points, &question)?;
+        let candidates = compile_all(points)?;
+        drop(making);
+        if candidates.is_empty() {
+            return unsupported(format!(
+                "the search file `{}` has no loop that this host can run under the {} contract; \
+                 `looptune list --space FILE` says why",
+                file.name, args.contract
+            ));
+        }
+        Ok(Ready { words, session, question, plans, candidates, strategy: file.strategy })
+    }
+
+    /// Begins a run and searches. `spent`: for how long the command has run already; `series`: as
+    /// of [`Origin`].
+    fn begin(
+        &mut self,
+        args: &SearchArgs,
+        spent: Duration,
+        series: Option<(Vec<String>, u32)>,
+    ) -> anyhow::Result<Ended> {
+        let incumbents = match args.no_incumbents {
+            true => Incumbents::default(),
+            false => self.earlier(args),
+        };
+        let (host, seed) = (&self.session.host, self.question.seed);
+        let command = shown(&self.words);
+        let facts = Recorded::of(&self.session);
+        let journal = Journal::open(&args.results, &host.key, &facts, seed, &command, tell)?;
+        let origin = Origin {
+            run: journal.run().into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            host: host.key.clone(),
+            arguments: self.words.clone(),
+            directory: resume::directory(),
+            seed,
+            spent_ns: u64::try_from(spent.as_nanos()).unwrap_or(u64::MAX),
+            tick_hz: host.tsc.calibrated_hz,
+            reckoned: self.session.reckoned.clone(),
+            edges: self.session.edges.clone(),
+            plans: self.plans.clone(),
+            incumbents,
+            candidates: resume::summed_up(&self.candidates),
+            series,
+        };
+        let log = RunLog::create(journal.folder(), origin, tell)?;
+        self.go(args, journal, log)
+    }
+
+    /// Searches, as far as the log goes by what it says.
+    fn go(
+        &mut self,
+        args: &SearchArgs,
+        mut journal: Journal,
+        mut log: RunLog,
+    ) -> anyhow::Result<Ended> {
+        let origin = log.origin().clone();
+        let lost_before = self.session.client.lost();
+        let mut line = ProgressLine::new(args.quiet);
+        let job = Job {
+            question: &self.question,
+            plans: &origin.plans,
+            candidates: &self.candidates,
+            incumbents: &origin.incumbents,
+            strategy: self.strategy,
+            tick_hz: origin.tick_hz,
+            spent: Duration::from_nanos(origin.spent_ns),
+        };
+        let mut evaluator = Continued::new(&mut log, &mut self.session.client);
+        let outcome = search(&job, &mut evaluator, &mut Both(&mut journal, &mut line));
+        line.finish();
+        let mut outcome = match outcome {
+            Ok(outcome) => outcome,
+            Err(e) => {
+                // What has not begun need not be resumed; the error is what matters.
+                let _ = (log.answers() == (0, 0)).then(|| log.remove());
+                return Err(e.into());
+            }
+        };
+        outcome.warnings.splice(0..0, self.session.reckoned.warnings.clone());
+        outcome.warnings.extend(exceeding(&outcome, &mut self.session)?);
+        outcome.warnings.extend(lost_workers(&outcome, self.session.client.lost() - lost_before));
+        outcome.warnings.extend(lower_clock(&outcome, &self.candidates, &mut self.session)?);
+        let mut cells = outcome.sizes.iter().flat_map(|s| &s.cells);
+        let interrupted = cells.any(|c| c.stop == Stop::Interrupted);
+        let (candidates, question) = (&self.candidates, &self.question);
+        let after =
+            After::of(args, &outcome, candidates, question, &mut self.session, &mut journal);
+        outcome.warnings.extend(after.notes.iter().cloned());
+        let mut kept = journal.finish_search(&outcome);
+        if interrupted {
+            outcome.warnings.push("`looptune search --resume` goes on with it".into());
+        } else if kept.is_ok() {
+            // What is not recorded can be recorded later, by going on with it.
+            kept = log.remove();
+        }
+        Ok(Ended { run: origin.run, outcome, after, interrupted, kept })
+    }
+
+    /// What earlier searches of the same op chose, the newest first.
+    fn earlier(&self, args: &SearchArgs) -> Incumbents {
+        let mut incumbents = Incumbents::default();
+        let folder = Folder::at(&args.results.join(&self.session.host.key));
+        let decisions = folder.decisions().unwrap_or_default();
+        let outcomes = decisions.rows.iter().rev().filter_map(|run| run.outcome.as_ref());
+        outcomes
+            .filter(|o| o.op == self.question.op && o.contract == args.contract)
+            .for_each(|outcome| incumbents.take(outcome));
+        incumbents.keep(&self.candidates);
+        incumbents
+    }
+
+    fn facts(&self) -> Facts {
+        self.session.facts_of(self.question.op, shown(&self.words))
+    }
+
+    /// Prints what a search has found.
+    fn page(&self, args: &SearchArgs, ended: Ended) -> anyhow::Result<()> {
+        let Ended { outcome, after, kept, .. } = ended;
+        let facts = self.facts();
+        let mut out = std::io::stdout().lock();
+        if args.json {
+            let mut document = report::outcome_json(&outcome, &facts);
+            after.add_to(&mut document);
+            writeln!(out, "{}", serde_json::to_string_pretty(&document)?)?;
+        } else {
+            write!(out, "{}", report::outcome_with(&outcome, &facts, &after.text()))?;
+        }
+        out.flush().context("cannot write to stdout")?;
+        // Told after the page, so that a full disk does not cost the answer.
+        kept?;
+        let mut cells = outcome.sizes.iter().flat_map(|s| &s.cells);
+        if cells.all(|c| c.winner.is_none() && c.stop != Stop::Interrupted) {
+            anyhow::bail!("no cell has a winner; the reasons stand above");
+        }
+        Ok(())
+    }
+}
+
+/// Trouble with what is kept of a run does not end it.
+fn tell(trouble: &ResultsError) {
+    eprintln!("looptune: {trouble}");
+}
+
+fn question(args: &SearchArgs, op: Op, file: &SearchFile) -> anyhow::Result<Question> {
     let mixes = arguments::mixes(&args.mix)?;
     let of_file = if mixes.is_empty() { file.sizes.clone() } else { None };
     let sizes = args.size.as_ref().map(|s| s.0.clone()).or(of_file).unwrap_or_default();
@@ -168,7 +331,7 @@ fn question(args: &SearchArgs, file: &SearchFile) -> anyhow::Result<Question> {
         return usage("which size? Write --size 4096, a list such as 64,100,4k or a range 32..4M");
     }
     Ok(Question {
-        op: args.op,
+        op,
         contract: args.contract,
         sizes,
         mixes,
@@ -201,19 +364,6 @@ fn refuse_other_sizes(points: &[Variant], question: &Question) -> anyhow::Result
         only.join(" or "),
         only.join(",")
     ))
-}
-
-/// Workers that were lost beside those that a candidate took with it.
-fn lost_workers(outcome: &SearchOutcome, lost: u64) -> Option<String> {
-    let cells = outcome.sizes.iter().flat_map(|s| &s.cells);
-    let explained: u64 = cells.map(|c| c.excluded.crashed + c.excluded.hung).sum();
-    let unexplained = lost.saturating_sub(explained);
-    (unexplained > 0).then(|| {
-        format!(
-            "workers ended {unexplained} times for no fault of a candidate's (killed from \
-             outside, or out of memory); what they were measuring was measured again"
-        )
-    })
 }
 
 /// A question without a single cell is a mistake, and the reasons say which.

@@ -5,29 +5,23 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::Context as _;
-use clap::builder::TypedValueParser;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 
-use super::arguments;
 use super::exit::usage;
 use crate::host::Host;
-use crate::measure::{CacheSizes, Edges, Levels, Reckoned, Thoroughness};
+use crate::jit::libc_resolved;
+use crate::measure::{Edges, Levels, Reckoned, Thoroughness};
 use crate::report::Facts;
-use crate::search::{Compiled, NoCompiler};
-use crate::subject::Op;
+use crate::search::{Compiled, NoCompiler, baseline_entrant};
+use crate::subject::{Baseline, Op};
 use crate::trial::EvaluateError;
-use crate::worker::{Client, ClientOptions};
-
-/// Reads whose word counts.
-pub(super) fn cache_sizes() -> impl TypedValueParser<Value = CacheSizes> {
-    arguments::one::<CacheSizes>("source of cache sizes")
-}
+use crate::worker::{ClientOptions, Crew, Thresholds, Tuning};
 
 /// The host and a worker on it.
 pub(super) struct Session {
     pub(super) host: Host,
-    pub(super) client: Client,
+    pub(super) client: Crew,
     /// Cache sizes that states are made of: as told, until they are measured.
     pub(super) reckoned: Reckoned,
     /// What they were measured to be.
@@ -47,7 +41,7 @@ impl Session {
             flag::register(signal, Arc::clone(&interrupted))?;
         }
         let host = Host::detect();
-        let client = Client::new(client_options(runner, &host, interrupted)?);
+        let client = Crew::new(client_options(runner, &host, interrupted)?);
         let reckoned = Reckoned::told(Levels::of(&host.caches));
         Ok(Session { host, client, reckoned, edges: None, compiled: OnceCell::new() })
     }
@@ -73,7 +67,31 @@ impl Session {
             Err(e) => return Err(e.into()),
         }
         self.client.reckon_with(Some(self.reckoned.levels));
+        self.tune(None);
         Ok(())
+    }
+
+    /// Takes cache sizes for measured that were measured before.
+    pub(super) fn reckon(&mut self, reckoned: Reckoned, edges: Option<Edges>) {
+        self.client.reckon_with(Some(reckoned.levels));
+        (self.reckoned, self.edges) = (reckoned, edges);
+        self.tune(None);
+    }
+
+    /// Says how the C library of `libc-tuned` is set: stores past the caches from the measured
+    /// crossover on, else, as glibc has it for the cache that it is told of, from three quarters
+    /// of the last cache that was measured.
+    pub(super) fn tune(&mut self, crossover: Option<u64>) {
+        let levels = &self.reckoned.levels;
+        let of_cache = levels.llc.or(levels.l2).map(|bytes| bytes / 4 * 3);
+        let nt = crossover.or(of_cache);
+        let wanted = Thresholds { nt, ..Thresholds::default() };
+        let link = [Op::Copy, Op::Zero].into_iter().filter_map(|op| {
+            let body = baseline_entrant(Baseline::Rep, op)?.member.body;
+            Some((op, body))
+        });
+        let tuning = Tuning::of(&self.host.conditions.clib, wanted);
+        self.client.tune(tuning, link.collect());
     }
 
     /// The loops of this host's C compiler, which are built when first asked for and go away
@@ -92,7 +110,16 @@ impl Session {
 
     /// What a report says of host and command.
     pub(super) fn facts(&self, op: Op) -> Facts {
-        Facts::of(&self.host, op, command_line())
+        self.facts_of(op, command_line())
+    }
+
+    /// The same of a command that is not the present one.
+    pub(super) fn facts_of(&self, op: Op, command: String) -> Facts {
+        let mut facts = Facts::of(&self.host, op, command);
+        if let (Some(libc), Some(function)) = (&mut facts.libc, libc_resolved(op)) {
+            libc.push_str(&format!(", {function}"));
+        }
+        facts
     }
 }
 
@@ -121,11 +148,17 @@ pub(super) fn client_options(
     })
 }
 
+/// The words of the command after the program's name.
+pub(super) fn command_words() -> Vec<String> {
+    std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect()
+}
+
 /// The command as typed, the program by its name alone.
 pub(super) fn command_line() -> String {
-    let mut words: Vec<String> = std::env::args().collect();
-    if let Some(first) = words.first_mut() {
-        *first = "looptune".into();
-    }
-    words.join(" ")
+    shown(&command_words())
+}
+
+/// A command of such words, the program by its name alone.
+pub(super) fn shown(words: &[String]) -> String {
+    ["looptune"].into_iter().chain(words.iter().map(String::as_str)).collect::<Vec<_>>().join(" ")
 }

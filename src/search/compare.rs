@@ -1,15 +1,16 @@
 //! Named subjects against each other, in one cell.
 
-use std::time::Instant;
+use std::time::Duration;
 
 use rand_chacha::ChaCha8Rng;
 
 use super::budget::{Budget, Meter};
 use super::context::Context;
+use super::decide::ALPHA;
 use super::file::Strategy;
 use super::panel::{Entrant, Panel};
 use super::plan::band;
-use crate::stats::Verdict;
+use crate::stats::{Verdict, holm_rejects};
 use crate::subject::{Cell, SizeMix, Subject};
 use crate::trial::{EvaluateError, Evaluator, Failure, Observer, Phase, Without};
 
@@ -50,8 +51,11 @@ pub struct RowTimes {
     pub ns: f64,
     /// 95 % interval of the same.
     pub ci: (f64, f64),
-    /// Bytes of the op a core cycle.
+    /// Bytes of the op a core cycle, of one thread.
     pub bytes_per_cycle: f64,
+    /// Where several threads made the calls at once: what they moved together, bytes a
+    /// nanosecond, and the time of a call of the fastest and of the slowest, nanoseconds.
+    pub threads: Option<(f64, (f64, f64))>,
     /// First row's time over this row's: above 1, this row is faster.
     pub ratio: f64,
     /// 95 % interval of the same.
@@ -110,6 +114,22 @@ impl Contested {
         self.pair_with(row, &[against])
     }
 
+    /// Each of some rows against each that follows it, where both have times. Verdicts that
+    /// reject do so all at once: the chance of a single false one among them is that of one.
+    pub fn mutual(&mut self, rows: &[usize]) -> Vec<Pair> {
+        let mut pairs = Vec::new();
+        for (place, row) in rows.iter().enumerate() {
+            pairs.extend(rows[place + 1..].iter().filter_map(|other| self.pair(*row, *other)));
+        }
+        let p: Vec<f64> = pairs.iter().map(|pair| pair.p).collect();
+        for (pair, rejected) in pairs.iter_mut().zip(holm_rejects(&p, ALPHA)) {
+            if matches!(pair.verdict, Verdict::Slower | Verdict::Faster) && !rejected {
+                pair.verdict = Verdict::Undecided;
+            }
+        }
+        pairs
+    }
+
     /// One row against the mean of several, of which the pair names the first; `None` where one
     /// of them has no times.
     pub fn pair_with(&mut self, row: usize, against: &[usize]) -> Option<Pair> {
@@ -140,6 +160,9 @@ impl Contested {
             ns: ns.estimate,
             ci: ns.ends(),
             bytes_per_cycle: panel.bytes_per_cycle(ns.estimate),
+            threads: panel
+                .thread_ns(index)
+                .map(|extremes| (panel.bytes_per_ns(ns.estimate), extremes)),
             ratio: 1.0 / time_ratio.estimate,
             ratio_ci: (1.0 / time_ratio.high, 1.0 / time_ratio.low),
             verdict,
@@ -184,7 +207,7 @@ pub(super) fn contested_within(
     evaluator: &mut dyn Evaluator,
     observer: &mut dyn Observer,
 ) -> Result<Contested, EvaluateError> {
-    let meter = Meter::new(contest.budget, Instant::now());
+    let meter = Meter::new(contest.budget, evaluator.clock(), Duration::ZERO);
     let mut context = Context::new(
         evaluator,
         observer,

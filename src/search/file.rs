@@ -27,10 +27,10 @@ pub struct Strategy {
 }
 
 impl Default for Strategy {
-    /// Three samples, so that one disturbed sample is outvoted; two steps from each leader; fourteen finalists, so that
-    /// each class and store type keeps a representative beside the leaders.
+    /// Three samples, so that one disturbed sample is outvoted; two steps from each leader; sixteen finalists, so that
+    /// the simplest of equals and each class and store type are there beside the leaders.
     fn default() -> Strategy {
-        Strategy { screen_rounds: 3, local_rounds: 2, finalists: 14 }
+        Strategy { screen_rounds: 3, local_rounds: 2, finalists: 16 }
     }
 }
 
@@ -200,6 +200,19 @@ impl SearchFile {
                 };
                 axes.classes.retain(|&class| keeps(&|v| Variant { class, ..v }));
                 axes.bounces.retain(|&bounce| keeps(&|v| Variant { bounce, ..v }));
+            }
+            region.axes.retain(|axes| axes.empty_axes().is_empty());
+        }
+        self.regions.retain(|region| !region.axes.is_empty());
+        self
+    }
+
+    /// The same file without loops of vector registers wider than so many bits.
+    #[must_use]
+    pub fn up_to(mut self, vector_bits: u32) -> SearchFile {
+        for region in &mut self.regions {
+            for axes in &mut region.axes {
+                axes.classes.retain(|class| class.vector_bits() <= vector_bits);
             }
             region.axes.retain(|axes| axes.empty_axes().is_empty());
         }

@@ -3,16 +3,21 @@
 mod attribution;
 mod budget;
 mod candidate;
+mod ceiling;
 mod compare;
 mod compiled;
 mod context;
+mod crossover;
 mod decide;
 mod file;
+mod frequency;
+mod incumbent;
 mod outcome;
 mod panel;
 mod placement;
 mod plan;
 mod race;
+mod repeat;
 mod run;
 mod screen;
 
@@ -22,10 +27,14 @@ pub use attribution::{
 };
 pub use budget::Budget;
 pub use candidate::{Candidate, compile_all};
+pub use ceiling::{Ceiling, read_ceiling};
 pub use compare::{Contest, Contested, Pair, Row, RowTimes, compare, contested};
 pub use compiled::{Compiled, NoCompiler};
 pub use context::{baseline_entrant, candidate_entrant};
+pub use crossover::{Asked, Crossing, Crossover, Rival, Rivals, crossing, nt_crossings, steps};
 pub use file::{MAX_POINTS, Region, SearchFile, Strategy};
+pub use frequency::{Frequency, frequency};
+pub use incumbent::Incumbents;
 pub use outcome::{
     BaselineOutcome, BaselineTimes, CellOutcome, Excluded, RegretRow, Robust, SearchOutcome,
     SizeOutcome, Standing, Stop, Timed,
@@ -35,4 +44,5 @@ pub use placement::{
     Coordinate, Effect, Placed, PlacedPoint, PlacedRow, PlacedTimes, Sweep, SweepJob, sweep,
 };
 pub use plan::{Question, SizePlan, band, is_cheap, plan};
+pub use repeat::{CellRepeats, Choice, Chosen, Duel, Ground, Repeats, SizeRepeats, repeats};
 pub use run::{Job, fresh_seed, search};

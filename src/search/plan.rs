@@ -1,5 +1,7 @@
 //! From a question to cells.
 
+use serde::{Deserialize, Serialize};
+
 use crate::measure::{Levels, state_exists};
 use crate::subject::{
     Baseline, Cell, Conditions, Consumer, Contract, Drive, Extent, Level, Op, SizeMix, State,
@@ -54,7 +56,7 @@ impl Question {
 }
 
 /// The cells of one size, or of one mix of sizes.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SizePlan {
     /// How many bytes calls have.
     pub extent: Extent,
@@ -82,12 +84,15 @@ pub fn plan(question: &Question, levels: &Levels) -> Vec<SizePlan> {
                     conditions: Conditions { consumer, ..question.conditions },
                     ..Cell::of(question.op, extent, *state, drive)
                 };
-                match state_exists(&of(Drive::Throughput, Consumer::None), levels) {
-                    Ok(()) => plan.cells.extend(question.consumers.iter().flat_map(|consumer| {
-                        drives.iter().map(move |drive| of(*drive, *consumer))
-                    })),
-                    Err(reason) => plan.absent.push((state.to_string(), reason)),
+                let mut reasons: Vec<String> = Vec::new();
+                for consumer in &question.consumers {
+                    match state_exists(&of(Drive::Throughput, *consumer), levels) {
+                        Ok(()) => plan.cells.extend(drives.iter().map(|d| of(*d, *consumer))),
+                        Err(reason) if reasons.contains(&reason) => {}
+                        Err(reason) => reasons.push(reason),
+                    }
                 }
+                plan.absent.extend(reasons.into_iter().map(|why| (state.to_string(), why)));
             }
             plan
         })

@@ -18,6 +18,8 @@ pub use countermeasure::{Countermeasure, Without};
 pub use failure::{Failure, FailureKind, Misbehaviour};
 pub use record::{Phase, Progress, Role, Summary, Trial};
 
+use std::time::Duration;
+
 /// Answers requests for blocks.
 pub trait Evaluator {
     /// Emits, verifies and times the members. One result a request; what went wrong with
@@ -37,6 +39,18 @@ pub trait Evaluator {
         bodies: &[Body],
         check: Check,
     ) -> Result<Vec<Result<(), Failure>>, EvaluateError>;
+
+    /// Whether a body can have another time in a cell than the one that it is a setting of.
+    fn tells_apart(&self, _body: &Body, _cell: &crate::subject::Cell) -> bool {
+        true
+    }
+
+    /// What time it is, since an origin of its own, never going back. Whoever counts time in a
+    /// decision asks here and nowhere else: then the same answers lead to the same decisions. An
+    /// evaluator that stands for another must ask that one; a replay gives what was recorded.
+    fn clock(&mut self) -> Duration {
+        crate::units::uptime()
+    }
 }
 
 /// No worker can be had.

@@ -13,8 +13,9 @@ use self::study::{Studies, study_all};
 use super::arguments::{self, Drives, Sizes, States};
 use super::conditions::ConditionsArgs;
 use super::exit::{unsupported, usage};
+use super::measured::{Recorded, cache_sizes};
 use super::progress::ProgressLine;
-use super::session::{Session, cache_sizes, command_line};
+use super::session::{Session, command_line};
 use crate::measure::{CacheSizes, Thoroughness};
 use crate::report;
 use crate::results::{Journal, ResultsError};
@@ -85,6 +86,7 @@ pub(super) fn run(args: &AttributeArgs, runner: Option<&str>) -> anyhow::Result<
     if args.conditions.sweep().is_some() {
         return usage("one placement at a time is explained here; search and bench sweep them");
     }
+    args.conditions.refuse()?;
     let mut session = Session::new(runner)?;
     if args.caches == CacheSizes::Measured {
         session.measure_caches(Thoroughness::Quick)?;
@@ -95,8 +97,8 @@ pub(super) fn run(args: &AttributeArgs, runner: Option<&str>) -> anyhow::Result<
     }
     let seed = args.seed.unwrap_or_else(fresh_seed);
     let tell = |trouble: &ResultsError| eprintln!("looptune: {trouble}");
-    let (host, command) = (&session.host, command_line());
-    let mut journal = Journal::open(&args.results, &host.key, host, seed, &command, tell)?;
+    let (key, facts) = (&session.host.key, Recorded::of(&session));
+    let mut journal = Journal::open(&args.results, key, &facts, seed, &command_line(), tell)?;
     let studies = Studies { winners, swept: &swept, mixes: &mixes, budget: args.budget, seed };
     let line = ProgressLine::new(args.quiet);
     let found = study_all(&studies, &mut session, line)?;

@@ -1,6 +1,6 @@
 //! The measuring behind a sweep.
 
-use std::time::Instant;
+use std::time::Duration;
 
 use rand::seq::SliceRandom;
 
@@ -49,7 +49,7 @@ pub fn sweep(
     evaluator: &mut dyn Evaluator,
     observer: &mut dyn Observer,
 ) -> Result<Placed, EvaluateError> {
-    let meter = Meter::new(job.budget, Instant::now());
+    let meter = Meter::new(job.budget, evaluator.clock(), Duration::ZERO);
     let strategy = Strategy::default();
     let mut context =
         Context::new(evaluator, observer, meter, job.seed, job.tick_hz, Vec::new(), strategy);
