@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValue, TypedValueParser};
 
 use super::exit::usage;
-use crate::search::{SearchFile, Sweep};
+use crate::search::{SearchFile, StrategyName, Sweep};
 use crate::space::explain;
 use crate::subject::{
     Baseline, Class, Consumer, Contract, Drive, Level, NamedLoop, Op, Pages, SizeMix, Source,
@@ -31,6 +31,10 @@ pub(super) struct Consumers(pub(super) Vec<Consumer>);
 /// Drives as one argument.
 #[derive(Clone, Debug)]
 pub(super) struct Drives(pub(super) Vec<Drive>);
+
+/// Strategies as one argument.
+#[derive(Clone, Debug)]
+pub(super) struct Strategies(pub(super) Vec<StrategyName>);
 
 /// Weights of states as one argument.
 #[derive(Clone, Debug)]
@@ -150,6 +154,14 @@ pub(super) fn source() -> impl TypedValueParser<Value = Source> {
 
 pub(super) fn contract() -> impl TypedValueParser<Value = Contract> {
     one::<Contract>("contract")
+}
+
+pub(super) fn strategy() -> impl TypedValueParser<Value = StrategyName> {
+    one::<StrategyName>("strategy")
+}
+
+pub(super) fn strategies() -> impl TypedValueParser<Value = Strategies> {
+    several("strategy", Strategies)
 }
 
 pub(super) fn drive() -> impl TypedValueParser<Value = Drive> {

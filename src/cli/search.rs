@@ -24,7 +24,7 @@ use crate::report::{self, Facts};
 use crate::results::{Continued, Folder, Journal, Origin, ResultsError, RunLog};
 use crate::search::{
     Budget, Candidate, Incumbents, Job, Question, SearchFile, SearchOutcome, SizePlan, Stop,
-    Strategy, compile_all, fresh_seed, plan, search,
+    Strategy, StrategyName, compile_all, fresh_seed, plan, search,
 };
 use crate::space;
 use crate::subject::{Baseline, Contract, Op, Variant};
@@ -57,7 +57,7 @@ pub struct SearchArgs {
     #[arg(long, visible_alias = "drives", value_parser = arguments::drives())]
     drive: Option<Drives>,
     /// For the whole command: a time such as 10s, or a number of samples; a few looks at every
-    /// class are taken in any case [default: 2s a cell, 3s of a mix, and every candidate in l1 and, of one size, in l2]
+    /// class are taken in any case [default: 2s a cell, 3s of a mix]
     #[arg(long, value_parser = Budget::parse, allow_hyphen_values = true, value_hint = ValueHint::Other)]
     budget: Option<Budget>,
     /// Seed of everything drawn [default: drawn, and printed]
@@ -80,6 +80,18 @@ pub struct SearchArgs {
     /// Search file (a path or a built-in name): narrows the axes, may set sizes and states
     #[arg(long, value_name = "FILE", value_parser = arguments::space(), hide_possible_values = true, value_hint = ValueHint::FilePath)]
     space: Option<String>,
+    /// How to choose whom to time [default: default, or what the search file says]
+    #[arg(long, value_parser = arguments::strategy())]
+    strategy: Option<StrategyName>,
+    /// Visits of all candidates, each in a new order; with --strategy exhaustive
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=100), value_hint = ValueHint::Other)]
+    epochs: Option<u32>,
+    /// Samples of each candidate in a visit; with --strategy exhaustive
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=100), value_hint = ValueHint::Other)]
+    rounds: Option<u32>,
+    /// Keep the raw samples of all candidates, for `looptune replay`, not of finalists only
+    #[arg(long)]
+    record: bool,
     /// Sizes of the caches that states are made of: measured before the search, or as the processor tells
     #[arg(long, value_parser = cache_sizes(), default_value = "measured")]
     caches: CacheSizes,
@@ -189,7 +201,8 @@ impl Ready {
                 file.name, args.contract
             ));
         }
-        Ok(Ready { words, session, question, plans, candidates, strategy: file.strategy })
+        let strategy = strategy(args, &file)?;
+        Ok(Ready { words, session, question, plans, candidates, strategy })
     }
 
     /// Begins a run and searches. `spent`: for how long the command has run already; `series`: as
@@ -237,6 +250,7 @@ impl Ready {
     ) -> anyhow::Result<Ended> {
         let origin = log.origin().clone();
         let lost_before = self.session.client.lost();
+        journal = journal.recording(args.record);
         let mut line = ProgressLine::new(args.quiet);
         let job = Job {
             question: &self.question,
@@ -321,6 +335,23 @@ impl Ready {
 /// Trouble with what is kept of a run does not end it.
 fn tell(trouble: &ResultsError) {
     eprintln!("looptune: {trouble}");
+}
+
+/// How to go about it: what the command line says, else the search file.
+fn strategy(args: &SearchArgs, file: &SearchFile) -> anyhow::Result<Strategy> {
+    let name = args.strategy.unwrap_or(file.strategy.name);
+    if (args.epochs.is_some() || args.rounds.is_some()) && name != StrategyName::Exhaustive {
+        return usage(format!(
+            "--epochs and --rounds are of --strategy exhaustive; {name} decides itself how often \
+             it looks at whom"
+        ));
+    }
+    Ok(Strategy {
+        name,
+        epochs: args.epochs.unwrap_or(file.strategy.epochs),
+        screen_rounds: args.rounds.unwrap_or(file.strategy.screen_rounds),
+        ..file.strategy
+    })
 }
 
 fn question(args: &SearchArgs, op: Op, file: &SearchFile) -> anyhow::Result<Question> {

@@ -16,12 +16,12 @@ use crate::report::Facts;
 use crate::search::{Compiled, NoCompiler, baseline_entrant};
 use crate::subject::{Baseline, Op};
 use crate::trial::EvaluateError;
-use crate::worker::{ClientOptions, Crew, Thresholds, Tuning};
+use crate::worker::{ClientOptions, Thresholds, Tuning, Workers};
 
 /// The host and a worker on it.
 pub(super) struct Session {
     pub(super) host: Host,
-    pub(super) client: Crew,
+    pub(super) client: Workers,
     /// Cache sizes that states are made of: as told, until they are measured.
     pub(super) reckoned: Reckoned,
     /// What they were measured to be.
@@ -41,7 +41,7 @@ impl Session {
             flag::register(signal, Arc::clone(&interrupted))?;
         }
         let host = Host::detect();
-        let client = Crew::new(client_options(runner, &host, interrupted)?);
+        let client = Workers::new(client_options(runner, &host, interrupted)?);
         let reckoned = Reckoned::told(Levels::of(&host.caches));
         Ok(Session { host, client, reckoned, edges: None, compiled: OnceCell::new() })
     }

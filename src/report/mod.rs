@@ -18,6 +18,7 @@ mod markdown;
 mod page;
 mod placement;
 mod plain;
+mod quality;
 mod repeat;
 mod rows;
 mod size;
@@ -34,6 +35,7 @@ pub use json::outcome_json;
 pub use page::{outcome, outcome_with};
 pub use placement::{placed_json, placements};
 pub use plain::plain;
+pub use quality::{quality, quality_json, quality_markdown};
 pub use repeat::{repeats, repeats_json};
 
 #[cfg(test)]

@@ -38,6 +38,8 @@ pub struct Journal {
     decided: bool,
     flushed: Instant,
     phase: Option<Phase>,
+    record: bool,
+    asked: (Option<u64>, Option<u32>),
     trouble: Option<ResultsError>,
     tell: Box<dyn FnMut(&ResultsError)>,
 }
@@ -126,9 +128,18 @@ impl Journal {
             decided: false,
             flushed: Instant::now(),
             phase: None,
+            record: false,
+            asked: (None, None),
             trouble: None,
             tell: Box::new(tell),
         })
+    }
+
+    /// The same, keeping the raw samples of every phase rather than of finalists only.
+    #[must_use]
+    pub fn recording(mut self, record: bool) -> Journal {
+        self.record = record;
+        self
     }
 
     /// Trials of the run that are in the files already and have not been told again yet.
@@ -227,10 +238,10 @@ impl Journal {
         if is_new(&mut self.trials_kept) {
             self.trials.push(&trial_row(&self.run, trial))?;
         }
-        if matches!(trial.phase, Phase::Race | Phase::Confirm | Phase::Bench) {
+        if self.wants_samples(trial.phase) {
             for sample in trial.samples {
                 if is_new(&mut self.samples_kept) {
-                    self.samples.push(&sample_row(&self.run, trial, sample))?;
+                    self.samples.push(&sample_row(&self.run, trial, sample, self.asked))?;
                 }
             }
         }
@@ -241,6 +252,14 @@ impl Journal {
 impl Observer for Journal {
     fn trial(&mut self, trial: &Trial<'_>) {
         self.keep(|journal| journal.record(trial));
+    }
+
+    fn request(&mut self, request: u64, epoch: Option<u32>) {
+        self.asked = (Some(request), epoch);
+    }
+
+    fn wants_samples(&self, phase: Phase) -> bool {
+        self.record || matches!(phase, Phase::Race | Phase::Confirm | Phase::Bench)
     }
 }
 

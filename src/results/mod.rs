@@ -19,6 +19,7 @@ mod decision;
 mod error;
 mod folder;
 mod journal;
+mod replay;
 mod resume;
 mod run;
 mod sample;
@@ -32,6 +33,10 @@ pub use decision::{RecordedRun, read_decisions};
 pub use error::ResultsError;
 pub use folder::{Folder, hosts};
 pub use journal::Journal;
+pub use replay::{
+    Allowance, Better, Contest as StrategyContest, Contested, Quality, RecordedSpace, Replay, Run,
+    better, quality, spaces,
+};
 pub use resume::{Continued, Origin, RunLog, Unfinished, unfinished};
 pub use run::{RunInfo, new_run_id, read_commands};
 pub use sample::{RecordedSample, each_sample};

@@ -129,6 +129,11 @@ impl Share {
         }
     }
 
+    /// Samples left, where samples are counted.
+    pub(super) fn samples_left(&self) -> Option<u64> {
+        self.until.is_none().then_some(self.samples).flatten()
+    }
+
     /// Time left, nanoseconds, as a limit for a request; 0 (none) where samples are counted.
     pub(super) fn limit_ns(&self) -> u64 {
         self.until.map_or(0, |until| {

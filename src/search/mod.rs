@@ -1,5 +1,6 @@
 //! Which loop is best: plan, strategies, race, robust choice.
 
+mod attempt;
 mod attribution;
 mod budget;
 mod candidate;
@@ -9,6 +10,7 @@ mod compiled;
 mod context;
 mod crossover;
 mod decide;
+mod field;
 mod file;
 mod frequency;
 mod incumbent;
@@ -20,7 +22,9 @@ mod race;
 mod repeat;
 mod run;
 mod screen;
+mod strategy;
 
+pub use attempt::{Attempt, Attempted, attempt};
 pub use attribution::{
     Attribution, AxisRow, Compared, Credit, Edge, ExcludedValue, ObjectRow, Placebo, SkewCurve,
     SkewPoint, Study, Suspect, attribute, edges, main_loop_matters,
@@ -32,7 +36,7 @@ pub use compare::{Contest, Contested, Pair, Row, RowTimes, compare, contested};
 pub use compiled::{Compiled, NoCompiler};
 pub use context::{baseline_entrant, candidate_entrant};
 pub use crossover::{Asked, Crossing, Crossover, Rival, Rivals, crossing, nt_crossings, steps};
-pub use file::{MAX_POINTS, Region, SearchFile, Strategy};
+pub use file::{MAX_POINTS, Region, SearchFile};
 pub use frequency::{Frequency, frequency};
 pub use incumbent::Incumbents;
 pub use outcome::{
@@ -46,3 +50,4 @@ pub use placement::{
 pub use plan::{Question, SizePlan, band, is_cheap, plan};
 pub use repeat::{CellRepeats, Choice, Chosen, Duel, Ground, Repeats, SizeRepeats, repeats};
 pub use run::{Job, fresh_seed, search};
+pub use strategy::{Strategy, StrategyName};

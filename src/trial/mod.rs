@@ -80,6 +80,17 @@ pub trait Observer {
     /// A subject was measured, or failed.
     fn trial(&mut self, trial: &Trial<'_>);
 
+    /// A request was answered; the trials that follow, up to the next request, are its. `request`
+    /// is its seed, which tells it from others; `epoch` is the visit of the whole field that it
+    /// belongs to, where the field is visited again and again.
+    fn request(&mut self, _request: u64, _epoch: Option<u32>) {}
+
+    /// Whether trials of a phase should come with their raw samples. Those of screening are many,
+    /// and no claim rests on them.
+    fn wants_samples(&self, phase: Phase) -> bool {
+        matches!(phase, Phase::Race | Phase::Confirm | Phase::Bench)
+    }
+
     /// The run goes on.
     fn progress(&mut self, _progress: &Progress) {}
 }

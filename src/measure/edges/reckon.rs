@@ -27,7 +27,7 @@ pub struct Reckoned {
 }
 
 /// A told size so far outside of an edge's interval is still the same: footprints go in steps.
-pub(super) const SLACK: f64 = 1.15;
+pub(super) const SLACK: f64 = 1.25;
 
 /// What is decided of one level.
 enum Choice {
