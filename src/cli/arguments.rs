@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValue, TypedValueParser};
 
 use super::exit::usage;
-use crate::search::{SearchFile, StrategyName};
+use crate::search::{SearchFile, StrategyName, Sweep};
 use crate::space::explain;
 use crate::subject::{
     Baseline, Class, Consumer, Contract, Drive, Level, NamedLoop, Op, Pages, SizeMix, Source,
@@ -140,6 +140,12 @@ pub(super) struct Countermeasures(pub(super) Vec<Countermeasure>);
 
 pub(super) fn countermeasures() -> impl TypedValueParser<Value = Countermeasures> {
     several("countermeasure", Countermeasures)
+}
+
+/// Placements, or a word for many of them.
+pub(super) fn placement() -> impl TypedValueParser<Value = Sweep> {
+    let words = || ["quick", "full", "aligned", "dst1", "dst1/src8"].map(String::from).to_vec();
+    Telling { parse: |text: &str| Sweep::parse(text), words }
 }
 
 pub(super) fn source() -> impl TypedValueParser<Value = Source> {

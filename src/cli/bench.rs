@@ -15,6 +15,7 @@ use super::conditions::ConditionsArgs;
 use super::crossover;
 use super::exit::{unsupported, usage};
 use super::measured::{cache_sizes, tuned_note};
+use super::placement::{Sweeping, place_all};
 use super::session::Session;
 use crate::measure::{CacheSizes, Thoroughness};
 use crate::report::{self, Note};
@@ -23,7 +24,7 @@ use crate::search::{
     plan,
 };
 use crate::space;
-use crate::subject::{Baseline, Cell, Contract, Level, Op, Placement, State, Subject, Variant};
+use crate::subject::{Baseline, Cell, Contract, Level, Op, State, Subject, Variant};
 use crate::trial::{Body, EvaluateError, Member, Role};
 
 /// Seconds a cell gets where nothing is asked: a few cells are over in a moment.
@@ -108,12 +109,25 @@ pub(super) fn run(args: &BenchArgs, runner: Option<&str>) -> anyhow::Result<()> 
         second.member.plant = plant;
     }
     let cells = args.cells(op, &session)?;
-    let budget = share(args.budget, cells.len());
+    let (budget, swept) = args.parts();
+    let budget = share(budget, cells.len());
     let cells = cells.iter().map(|c| (*c, budget)).collect();
     let without = args.without.iter().flat_map(|w| w.0.iter().copied()).collect();
     let course = Course { op, slots, cells, mixes: arguments::mixes(&args.mix)?, without };
     let entrants = course.entrants();
-    let mut ran = run_courses(&[course], args.seed(), &mut session, args.quiet)?;
+    let mut fields = Vec::new();
+    if args.conditions.sweep().is_some() {
+        fields.extend(course.cells.iter().map(|(cell, _)| (*cell, entrants.clone())));
+    }
+    let seed = args.seed();
+    let mut ran = run_courses(&[course], seed, &mut session, args.quiet)?;
+    let mut placed = Vec::new();
+    if let Some(sweep) = args.conditions.sweep() {
+        let sweeping = Sweeping { sweep, budget: swept, seed };
+        let (found, notes) = place_all(fields, &sweeping, &mut session, args.quiet)?;
+        placed = found;
+        ran.notes.extend(notes.into_iter().map(|text| Note { op: None, text }));
+    }
     let clocks = clock::clocks(op, &entrants, &mut session)?;
     let of_clocks = clocks.iter().map(|c| Note { op: None, text: c.sentence() });
     ran.notes.extend(of_clocks);
@@ -125,9 +139,15 @@ pub(super) fn run(args: &BenchArgs, runner: Option<&str>) -> anyhow::Result<()> 
     if args.json {
         let mut document = report::bench_json(&ran.cells, &facts, &ran.notes);
         document["clock"] = clocks.iter().map(clock::Clocked::json).collect();
+        if !placed.is_empty() {
+            document["placements"] = placed.iter().map(report::placed_json).collect();
+        }
         writeln!(out, "{}", serde_json::to_string_pretty(&document)?)?;
     } else {
         write!(out, "{}", report::bench(&ran.cells, &facts, &ran.notes))?;
+        if !placed.is_empty() {
+            write!(out, "\n{}", report::placements(&placed))?;
+        }
     }
     out.flush()?;
     let failed = ran.cells.iter().flat_map(|c| &c.rows).filter(|r| r.result.is_err()).count();
@@ -151,6 +171,15 @@ impl BenchArgs {
         Ok(())
     }
 
+    /// What the bench and what the sweep of placements may spend: half and half, where all of
+    /// it is told.
+    fn parts(&self) -> (Option<Budget>, Option<Budget>) {
+        match (self.budget, self.conditions.sweep()) {
+            (Some(all), Some(_)) => (Some(all.part(0.5)), Some(all.part(0.5))),
+            (all, _) => (all, None),
+        }
+    }
+
     /// What is asked of an op.
     fn question(&self, op: Op) -> anyhow::Result<Question> {
         let mixes = arguments::mixes(&self.mix)?;
@@ -165,7 +194,7 @@ impl BenchArgs {
             mixes,
             states: self.state.as_ref().map(|s| s.0.clone()),
             drives: self.drive.as_ref().map(|d| d.0.clone()),
-            conditions: self.conditions.conditions(Placement::ALIGNED),
+            conditions: self.conditions.conditions(self.conditions.placement()),
             consumers: self.conditions.consumers(),
             budget: self.budget,
             seed: 0,

@@ -4,11 +4,12 @@
 use clap::Args;
 
 use super::arguments;
-use super::exit::unsupported;
+use super::exit::{unsupported, usage};
 use crate::host;
+use crate::search::Sweep;
 use crate::subject::{Conditions, Consumer, Pages, Placement, Source};
 
-/// Options of `search` and `bench`.
+/// Options of commands that measure, or that choose among what was measured.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Conditions")]
 pub(super) struct ConditionsArgs {
@@ -24,6 +25,11 @@ pub(super) struct ConditionsArgs {
     /// benchmark measures when it forgets to write
     #[arg(long, value_parser = arguments::source(), default_value = "written")]
     source: Source,
+    /// Where buffers lie: quick, dst mod 64, src mod 64 and (dst - src) mod 4096 one at a time;
+    /// full, all of them crossed; or a list such as aligned,dst1,dst1/src8/delta64. Swept for the
+    /// loops that were asked for or found; one placement alone holds for everything
+    #[arg(long, value_name = "SWEEP", value_parser = arguments::placement(), hide_possible_values = true)]
+    placement: Option<Sweep>,
     /// Workers, each on a CPU of its own, that make the same calls at once
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), default_value = "1")]
     threads: u16,
@@ -39,6 +45,30 @@ impl ConditionsArgs {
             source: self.source,
             threads: self.threads,
         }
+    }
+
+    /// Where buffers lie in all that is measured.
+    pub(super) fn placement(&self) -> Placement {
+        self.placement.as_ref().and_then(Sweep::single).unwrap_or(Placement::ALIGNED)
+    }
+
+    /// What is to be swept.
+    pub(super) fn sweep(&self) -> Option<&Sweep> {
+        self.placement.as_ref().filter(|sweep| sweep.single().is_none())
+    }
+
+    /// The conditions of what was recorded, where one loop is wanted.
+    ///
+    /// # Errors
+    /// Wrong arguments where they are those of several.
+    pub(super) fn single(&self) -> anyhow::Result<Conditions> {
+        let [consumer] = self.consumer.0[..] else {
+            return usage("one loop is exported: name one consumer");
+        };
+        if self.sweep().is_some() {
+            return usage("one loop is exported: name one placement");
+        }
+        Ok(Conditions { consumer, ..self.conditions(self.placement()) })
     }
 
     /// Refuses what this host has not, before anything is measured.

@@ -8,6 +8,7 @@ use anyhow::{Context, anyhow};
 use clap::ValueHint;
 
 use super::arguments::{self, StateOrAll, legal};
+use super::conditions::ConditionsArgs;
 use super::exit::{unsupported, usage};
 use super::progress::Steps;
 use super::session::Session;
@@ -15,7 +16,7 @@ use crate::encode::{self, Code};
 use crate::export::{Export, Header, check, check_symbol, default_symbol};
 use crate::host::{Feature, FeatureSet};
 use crate::results::{Choice, Figure, Folder, Wanted, WantedCalls};
-use crate::subject::{Contract, Drive, Op, Variant};
+use crate::subject::{Conditions, Contract, Drive, Op, Variant};
 use crate::trial::{Body, Check, Evaluator, FailureKind, Misbehaviour};
 use crate::units::{human_ns, parse_size};
 
@@ -66,6 +67,8 @@ pub struct ExportArgs {
     /// Take the results of another host
     #[arg(long, value_name = "KEY", value_hint = ValueHint::Other)]
     host: Option<String>,
+    #[command(flatten)]
+    conditions: ConditionsArgs,
     /// No progress on stderr
     #[arg(long, short)]
     quiet: bool,
@@ -74,6 +77,9 @@ pub struct ExportArgs {
 pub(super) fn run(args: &ExportArgs, runner: Option<&str>) -> anyhow::Result<()> {
     if let Some(variant) = &args.variant {
         legal(variant)?;
+        if args.conditions.single()? != Conditions::DEFAULT {
+            return usage("conditions choose among recorded winners; a variant is what it is");
+        }
     }
     let mut session = Session::new(runner)?;
     let host = &session.host;
@@ -199,6 +205,7 @@ impl ExportArgs {
             drive: self.drive,
             contract: self.contract,
             fixed: self.fixed,
+            conditions: self.conditions.single()?,
         };
         let folder = Folder::of_host(&self.results, key).map_err(|e| {
             anyhow::Error::new(e).context(match self.host {

@@ -2,6 +2,7 @@
 //! here measures or computes statistics.
 
 mod arguments;
+pub mod attribute;
 pub mod bench;
 pub mod completions;
 mod conditions;
@@ -14,6 +15,7 @@ pub mod host;
 pub mod list;
 pub mod man;
 mod measured;
+mod placement;
 mod progress;
 pub mod replay;
 pub mod report;
@@ -57,6 +59,8 @@ enum Command {
     Export(export::ExportArgs),
     /// Measure loops, baselines and foreign functions against each other
     Bench(bench::BenchArgs),
+    /// Tell why a loop wins: its address, its prefetches, each axis, the assembled export
+    Attribute(attribute::AttributeArgs),
     /// Check loops for correctness, without timing
     Verify(verify::VerifyArgs),
     /// Print the listing of a loop: addresses, bytes, 64-byte lines
@@ -106,6 +110,7 @@ pub fn run(cli: &Cli) -> anyhow::Result<()> {
         Command::Search(args) => search::run(args, runner),
         Command::Export(args) => export::run(args, runner),
         Command::Bench(args) => bench::run(args, runner),
+        Command::Attribute(args) => attribute::run(args, runner),
         Command::Verify(args) => verify::run(args, runner),
         Command::Show(args) => show::run(args),
         Command::List(args) => list::run(args),

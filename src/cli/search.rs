@@ -1,5 +1,6 @@
 //! `looptune search`
 
+mod after;
 mod afterwards;
 mod repeat;
 mod resume;
@@ -11,6 +12,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use clap::{Args, ValueHint};
 
+use self::after::After;
 use super::arguments::{self, Drives, Sizes, States, Weights};
 use super::conditions::ConditionsArgs;
 use super::exit::{unsupported, usage};
@@ -25,7 +27,7 @@ use crate::search::{
     Strategy, StrategyName, compile_all, fresh_seed, plan, search,
 };
 use crate::space;
-use crate::subject::{Baseline, Contract, Op, Placement, Variant};
+use crate::subject::{Baseline, Contract, Op, Variant};
 use afterwards::{exceeding, lost_workers, lower_clock};
 
 /// Arguments of `looptune search`.
@@ -106,6 +108,10 @@ pub struct SearchArgs {
     results: PathBuf,
     #[command(flatten)]
     conditions: ConditionsArgs,
+    /// Explain each winner afterwards, as `looptune attribute` does; adds 6s a winner, or half of
+    /// what the search gets of a --budget
+    #[arg(long)]
+    attribute: bool,
     /// One JSON document on stdout, nothing else there
     #[arg(long)]
     json: bool,
@@ -142,6 +148,8 @@ struct Ready {
 struct Ended {
     run: String,
     outcome: SearchOutcome,
+    /// What was done with its winners.
+    after: After,
     interrupted: bool,
     /// Whether it is all recorded.
     kept: Result<(), ResultsError>,
@@ -270,6 +278,10 @@ impl Ready {
         outcome.warnings.extend(lower_clock(&outcome, &self.candidates, &mut self.session)?);
         let mut cells = outcome.sizes.iter().flat_map(|s| &s.cells);
         let interrupted = cells.any(|c| c.stop == Stop::Interrupted);
+        let (candidates, question) = (&self.candidates, &self.question);
+        let after =
+            After::of(args, &outcome, candidates, question, &mut self.session, &mut journal);
+        outcome.warnings.extend(after.notes.iter().cloned());
         let mut kept = journal.finish_search(&outcome);
         if interrupted {
             outcome.warnings.push("`looptune search --resume` goes on with it".into());
@@ -277,7 +289,7 @@ impl Ready {
             // What is not recorded can be recorded later, by going on with it.
             kept = log.remove();
         }
-        Ok(Ended { run: origin.run, outcome, interrupted, kept })
+        Ok(Ended { run: origin.run, outcome, after, interrupted, kept })
     }
 
     /// What earlier searches of the same op chose, the newest first.
@@ -299,14 +311,15 @@ impl Ready {
 
     /// Prints what a search has found.
     fn page(&self, args: &SearchArgs, ended: Ended) -> anyhow::Result<()> {
-        let Ended { outcome, kept, .. } = ended;
+        let Ended { outcome, after, kept, .. } = ended;
         let facts = self.facts();
         let mut out = std::io::stdout().lock();
         if args.json {
-            let document = report::outcome_json(&outcome, &facts);
+            let mut document = report::outcome_json(&outcome, &facts);
+            after.add_to(&mut document);
             writeln!(out, "{}", serde_json::to_string_pretty(&document)?)?;
         } else {
-            write!(out, "{}", report::outcome(&outcome, &facts))?;
+            write!(out, "{}", report::outcome_with(&outcome, &facts, &after.text()))?;
         }
         out.flush().context("cannot write to stdout")?;
         // Told after the page, so that a full disk does not cost the answer.
@@ -355,9 +368,9 @@ fn question(args: &SearchArgs, op: Op, file: &SearchFile) -> anyhow::Result<Ques
         mixes,
         states: args.state.as_ref().map(|s| s.0.clone()).or_else(|| file.states.clone()),
         drives: args.drive.as_ref().map(|d| d.0.clone()).or_else(|| file.drives.clone()),
-        conditions: args.conditions.conditions(Placement::ALIGNED),
+        conditions: args.conditions.conditions(args.conditions.placement()),
         consumers: args.conditions.consumers(),
-        budget: args.budget.or(file.budget),
+        budget: args.budget.or(file.budget).map(|all| all.part(args.part())),
         seed: args.seed.unwrap_or_else(fresh_seed),
         baselines: Baseline::PRESENT.to_vec(),
         weights: args.weights.as_ref().map(|w| w.0.clone()).unwrap_or_default(),

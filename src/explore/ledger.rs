@@ -155,6 +155,14 @@ impl Book {
         self.entries.iter()
     }
 
+    /// Core clock during the last batch, GHz: median, least and most; `None` before the first.
+    pub fn clock_ghz(&self) -> Option<(f64, f64, f64)> {
+        let ghz = |cycles_per_tick: f64| cycles_per_tick * self.tick_hz / 1e9;
+        let (least, most) = self.clock.range;
+        let told = (ghz(self.clock.cycles_per_tick), ghz(least), ghz(most));
+        (told.0.is_finite() && told.0 > 0.0).then_some(told)
+    }
+
     /// What others are compared with where drifts of the clock must not count: the baseline
     /// with the most samples, by name where several have as many.
     fn reference(&self) -> Option<Subject> {

@@ -156,6 +156,8 @@ pub struct Figures {
     pub bytes_per_cycle: Option<f64>,
     /// Bytes a cycle over what the core's ports allow.
     pub share_of_limit: Option<f64>,
+    /// Core clock while it was measured last, GHz: median, least and most.
+    pub clock_ghz: Option<(f64, f64, f64)>,
     /// Against the baseline.
     pub baseline: Option<Ratio>,
     /// Against the pinned loop.

@@ -4,9 +4,11 @@
 mod asm;
 mod check;
 mod error;
+mod library;
 mod symbol;
 
 pub use asm::{Export, Header};
 pub use check::{Checked, check};
 pub use error::{CheckError, ExportError};
+pub use library::{Library, NoLibrary};
 pub use symbol::{check_symbol, default_symbol};

@@ -6,7 +6,7 @@ use super::sample;
 use crate::host::Host;
 use crate::results::{Folder, Journal};
 use crate::search::SearchOutcome;
-use crate::subject::{Baseline, Cell, Drive, Level, Op, State, Subject, Variant};
+use crate::subject::{Baseline, Cell, Drive, Level, Op, Pages, State, Subject, Variant};
 use crate::trial::{Clock, Disturbance, Observer, Phase, Role, Sample, Summary, Trial};
 use crate::units::Picos;
 
@@ -37,6 +37,25 @@ pub(super) fn looks(results: &Path, key: &str, sizes: &[u64], looks: &[u32]) -> 
     samples(&mut journal, &outcome);
     journal.finish_search(&outcome).unwrap();
     Folder::at(&results.join(key))
+}
+
+/// A folder with a search, explanations of it, and another one with large pages.
+pub(super) fn explained(results: &Path, key: &str, sizes: &[u64]) -> Folder {
+    let folder = folder(results, key, sizes);
+    let open = || Journal::open(results, key, &Host::detect(), 7, "looptune", |_| {}).unwrap();
+    let mut journal = open();
+    journal.placed(&sample::placed());
+    journal.attribution(&sample::attribution());
+    journal.finish().unwrap();
+    let mut outcome = sample::search(sizes);
+    let under = |cell: &mut Cell| cell.conditions.pages = Pages::Huge;
+    for size in &mut outcome.sizes {
+        size.cells.iter_mut().for_each(|c| under(&mut c.cell));
+        (size.robust, size.best_plain, size.best_nt) = (None, None, None);
+        size.best_kernel = None;
+    }
+    open().finish_search(&outcome).unwrap();
+    folder
 }
 
 /// A folder with a search whose winner has no prefetch, but whose second has.

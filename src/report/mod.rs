@@ -1,6 +1,7 @@
 //! What was found, for people and for programs: the page after a search, its JSON form, and
 //! the tables of recorded folders. Everything fits 100 columns.
 
+mod attribution;
 mod bench;
 mod bench_overview;
 mod charts;
@@ -15,6 +16,7 @@ mod html;
 mod json;
 mod markdown;
 mod page;
+mod placement;
 mod plain;
 mod quality;
 mod repeat;
@@ -23,13 +25,15 @@ mod size;
 mod sizes;
 mod text;
 
+pub use attribution::{attribution_json, attribution_lines, attributions, attributions_json};
 pub use bench::{BenchCell, Note, bench, bench_json};
 pub use bench_overview::bench_overview;
 pub use crossover::{CrossoverPage, CrossoverRow, crossover, crossover_json};
 pub use facts::{Facts, Limit};
 pub use folders::{Form, ReportError, folders};
 pub use json::outcome_json;
-pub use page::outcome;
+pub use page::{outcome, outcome_with};
+pub use placement::{placed_json, placements};
 pub use plain::plain;
 pub use quality::{quality, quality_json, quality_markdown};
 pub use repeat::{repeats, repeats_json};

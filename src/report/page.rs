@@ -15,9 +15,15 @@ const OWN_TABLES: usize = 2;
 
 /// The page that a person reads after a search: at most 100 columns, no colours.
 pub fn outcome(found: &SearchOutcome, facts: &Facts) -> String {
+    outcome_with(found, facts, "")
+}
+
+/// The same, with more tables below those of what was found.
+pub fn outcome_with(found: &SearchOutcome, facts: &Facts, more: &str) -> String {
     let mut page = heading(found, facts);
     page.push('\n');
     page.push_str(&tables(found, facts));
+    page.push_str(more);
     page.push_str(&how(found));
     page.push_str(&notes(found, facts));
     page

@@ -1,12 +1,15 @@
 //! The tables of a recorded folder.
 
+use super::attribution::attribution;
 use super::document::{Place, STAR, choices, places};
 use super::facts::Facts;
-use super::gather::{HostResults, decided};
+use super::gather::{Decided, Depth, HostResults, decided, gather, others};
 use super::grid::{Grid, Side, WIDTH};
 use super::page::tables;
+use super::placement::placements;
 use super::text::{NONE, count, fold, fold_id, mix_notes, percent, rate, state};
 use crate::results::{Folder, RecordedTrial, ResultsError};
+use crate::search::Placed;
 use crate::subject::{Op, Variant};
 use crate::trial::Phase;
 use crate::units::human_ns;
@@ -36,23 +39,54 @@ pub fn plain(folder: &Folder) -> Result<String, ResultsError> {
     ));
     let mut found_any = false;
     for op in Op::ALL {
-        let merged = decided(&decisions.rows, *op);
-        if merged.outcome.sizes.is_empty() {
-            continue;
-        }
-        found_any = true;
-        text.push_str(&format!("{op}, from {}\n\n", merged.sources().join(", ")));
-        text.push_str(&tables(&merged.outcome, &Facts::default()));
-        for note in mix_notes(merged.outcome.sizes.iter().map(|s| s.extent)) {
-            text.push_str(&format!("{}\n\n", fold(&note, usize::from(WIDTH), 2)));
+        let merged = std::iter::once(decided(&decisions.rows, *op));
+        for merged in merged.chain(others(&decisions.rows, *op)) {
+            if merged.outcome.sizes.is_empty() {
+                continue;
+            }
+            found_any = true;
+            text.push_str(&heading(&merged));
+            text.push_str(&tables(&merged.outcome, &Facts::default()));
+            for note in mix_notes(merged.outcome.sizes.iter().map(|s| s.extent)) {
+                text.push_str(&format!("{}\n\n", fold(&note, usize::from(WIDTH), 2)));
+            }
         }
     }
+    text.push_str(&explained(folder)?);
     if !found_any {
         text.push_str(&nothing_finished(folder)?);
     }
     for warning in runs.warnings.iter().chain(&decisions.warnings) {
         text.push_str(&fold(&format!("! {warning}"), usize::from(WIDTH), 2));
         text.push('\n');
+    }
+    Ok(text)
+}
+
+/// The op, under which conditions, from which runs.
+fn heading(found: &Decided) -> String {
+    let under = match found.words() {
+        words if words.is_empty() => String::new(),
+        words => format!(" under other conditions ({words})"),
+    };
+    format!("{}{under}, from {}\n\n", found.outcome.op, found.sources().join(", "))
+}
+
+/// Why winners win and what placements do to loops, the newest of each cell.
+fn explained(folder: &Folder) -> Result<String, ResultsError> {
+    let found = gather(folder, Depth::Decisions)?;
+    let mut text = String::new();
+    for op in &found.ops {
+        let placed: Vec<Placed> = op.placed.iter().map(|(_, p)| p.clone()).collect();
+        if !placed.is_empty() {
+            text.push_str(&format!("{} at other placements\n\n{}", op.op, placements(&placed)));
+        }
+        if !op.attributions.is_empty() {
+            text.push_str(&format!("{}: why winners win\n\n", op.op));
+        }
+        for (run, found) in &op.attributions {
+            text.push_str(&format!("{}  run {run}\n\n", attribution(found)));
+        }
     }
     Ok(text)
 }

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::document::limit;
 use super::gather::HostResults;
-use crate::search::{CellOutcome, SizeOutcome};
-use crate::subject::Variant;
+use crate::search::{Attribution, CellOutcome, Compared, Placed, SizeOutcome};
+use crate::subject::{Cell, Variant};
 
 /// Columns carry their unit; empty fields are not known or do not apply.
 #[derive(Debug, Default, Serialize)]
@@ -21,7 +21,8 @@ struct Row<'a> {
     state: String,
     drive: String,
     subject: String,
-    /// `finalist` or `baseline`.
+    /// `finalist` or `baseline`; `axis`, `skew`, `without`, `placebo` or `object` of what explains
+    /// the winner; `placement` of a loop at a placement.
     role: &'static str,
     median_ns: Option<f64>,
     ci_low_ns: Option<f64>,
@@ -49,6 +50,15 @@ struct Row<'a> {
     max_regret: Option<f64>,
     /// Why there are no times.
     failure: String,
+    /// Under which conditions.
+    placement: String,
+    pages: String,
+    consumer: String,
+    source: String,
+    threads: u16,
+    /// Of a row that explains the winner: which axis (or `skew`) was moved, and to what.
+    axis: String,
+    value: String,
 }
 
 /// The table.
@@ -61,14 +71,20 @@ pub(super) fn rows(hosts: &[HostResults]) -> Result<String, csv::Error> {
     for host in hosts {
         for op in &host.ops {
             let most = limit(host, op.op).map(|l| l.bytes_per_cycle);
-            let outcome = op.outcome();
-            for (size, run) in outcome.sizes.iter().zip(&op.decided.runs) {
-                for row in
-                    size.cells.iter().flat_map(|cell| of_cell(&host.key, run, size, cell, most))
-                {
-                    out.serialize(row)?;
-                    any = true;
+            for decided in std::iter::once(&op.decided).chain(&op.others) {
+                for (size, run) in decided.outcome.sizes.iter().zip(&decided.runs) {
+                    let of_cell = |cell| of_cell(&host.key, run, size, cell, most);
+                    for row in size.cells.iter().flat_map(of_cell) {
+                        out.serialize(row)?;
+                        any = true;
+                    }
                 }
+            }
+            let explained = op.attributions.iter().flat_map(|(run, a)| winner(&host.key, run, a));
+            let placed = op.placed.iter().flat_map(|(run, p)| places(&host.key, run, p));
+            for row in explained.chain(placed) {
+                out.serialize(row)?;
+                any = true;
             }
         }
     }
@@ -89,15 +105,10 @@ fn finite(value: f64) -> Option<f64> {
     value.is_finite().then_some(value)
 }
 
-fn of_cell<'a>(
-    key: &'a str,
-    run: &'a str,
-    size: &SizeOutcome,
-    found: &CellOutcome,
-    limit: Option<f64>,
-) -> Vec<Row<'a>> {
-    let cell = &found.cell;
-    let blank = || Row {
+/// A row of a cell that says nothing yet.
+fn of<'a>(key: &'a str, run: &'a str, cell: &Cell) -> Row<'a> {
+    let conditions = &cell.conditions;
+    Row {
         host_key: key,
         run,
         op: cell.op.to_string(),
@@ -106,8 +117,79 @@ fn of_cell<'a>(
         mean_bytes: cell.extent().mean(),
         state: cell.state.to_string(),
         drive: cell.drive.to_string(),
+        placement: conditions.placement.to_string(),
+        pages: conditions.pages.to_string(),
+        consumer: conditions.consumer.to_string(),
+        source: conditions.source.to_string(),
+        threads: conditions.threads,
         ..Row::default()
+    }
+}
+
+/// What explains a winner.
+fn winner<'a>(key: &'a str, run: &'a str, found: &Attribution) -> Vec<Row<'a>> {
+    let row = |role: &'static str, subject: String, compared: &Compared| Row {
+        role,
+        subject,
+        ratio_to_winner: finite(compared.ratio),
+        ratio_to_winner_ci_low: finite(compared.ratio_ci.0),
+        ratio_to_winner_ci_high: finite(compared.ratio_ci.1),
+        verdict: compared.verdict.to_string(),
+        ..of(key, run, &found.cell)
     };
+    let mut rows = Vec::new();
+    for point in found.skew.iter().flat_map(|curve| &curve.points) {
+        let moved = row("skew", found.winner.to_string(), &point.compared);
+        rows.push(Row { axis: "skew".into(), value: point.skew.to_string(), ..moved });
+    }
+    for one in &found.axes {
+        let moved = row("axis", one.variant.to_string(), &one.compared);
+        rows.push(Row { axis: one.axis.clone(), value: one.value.clone(), ..moved });
+    }
+    for placebo in &found.placebos {
+        for (role, loop_) in [("without", &placebo.without), ("placebo", &placebo.placebo)] {
+            if let Ok((variant, compared)) = loop_ {
+                let moved = row(role, variant.to_string(), compared);
+                let (axis, value) = (placebo.suspect.to_string(), placebo.credit.to_string());
+                rows.push(Row { axis, value, ..moved });
+            }
+        }
+    }
+    if let Some(Ok(object)) = &found.object {
+        rows.push(row("object", found.winner.to_string(), &object.compared));
+    }
+    rows
+}
+
+/// Loops at placements.
+fn places<'a>(key: &'a str, run: &'a str, found: &Placed) -> Vec<Row<'a>> {
+    let mut rows = Vec::new();
+    for placed in &found.rows {
+        for point in placed.result.iter().flat_map(|times| &times.points) {
+            let mut cell = found.cell;
+            cell.conditions.placement = point.placement;
+            rows.push(Row {
+                subject: placed.subject.to_string(),
+                role: "placement",
+                median_ns: finite(point.ns),
+                ci_low_ns: finite(point.ci.0),
+                ci_high_ns: finite(point.ci.1),
+                ..of(key, run, &cell)
+            });
+        }
+    }
+    rows
+}
+
+fn of_cell<'a>(
+    key: &'a str,
+    run: &'a str,
+    size: &SizeOutcome,
+    found: &CellOutcome,
+    limit: Option<f64>,
+) -> Vec<Row<'a>> {
+    let cell = &found.cell;
+    let blank = || of(key, run, cell);
     let winner = found.winner.as_ref().map(|w| w.variant);
     let chosen = |variant: Variant| {
         size.choices().map(|(_, c)| c.filter(|c| c.variant == variant).map(|c| c.max_regret))

@@ -2,11 +2,15 @@
 
 use super::facts::{Facts, Limit};
 use crate::search::{
-    BaselineOutcome, BaselineTimes, CellOutcome, Excluded, RegretRow, Robust, SearchOutcome,
-    SizeOutcome, Standing, Stop, Timed,
+    Attribution, AxisRow, BaselineOutcome, BaselineTimes, CellOutcome, Compared, Coordinate,
+    Credit, Edge, Effect, Excluded, ExcludedValue, ObjectRow, Placebo, Placed, PlacedPoint,
+    PlacedRow, PlacedTimes, RegretRow, Robust, SearchOutcome, SizeOutcome, SkewCurve, SkewPoint,
+    Standing, Stop, Suspect, Timed,
 };
 use crate::stats::Verdict;
-use crate::subject::{Cell, Contract, Drive, Extent, Level, Mix, Op, State, Variant};
+use crate::subject::{
+    Cell, Contract, Drive, Extent, Level, Mix, Op, Placement, State, Subject, Variant,
+};
 use crate::trial::{Failure, FailureKind};
 
 pub(super) fn id(text: &str) -> Variant {
@@ -152,5 +156,103 @@ pub(super) fn facts() -> Facts {
             bytes_per_cycle: 32.0,
             why: "one 32-byte store a cycle (Zen 3)".into(),
         }),
+    }
+}
+
+fn compared(ratio: f64) -> Compared {
+    let verdict = if ratio > 1.01 { Verdict::Slower } else { Verdict::Tied };
+    Compared { ratio, ratio_ci: (ratio * 0.996, ratio * 1.004), verdict }
+}
+
+/// Why a loop wins that owes a part to its prefetch, and more to its address.
+pub(super) fn attribution() -> Attribution {
+    let winner = id("zero/ymm/u4/a64+16/pf-t0@256");
+    let slow = |skew: u8| if skew >= 40 { 1.2 } else { 1.0 };
+    let row = |axis: &str, own: &str, value: &str, is_default, other: &str, ratio| AxisRow {
+        axis: axis.into(),
+        own: own.into(),
+        value: value.into(),
+        is_default,
+        variant: id(other),
+        compared: compared(ratio),
+    };
+    Attribution {
+        cell: Cell::new(Op::Zero, 4096, State::both(Level::L2), Drive::Throughput),
+        winner,
+        skew: Ok(SkewCurve {
+            own: 16,
+            points: (0..64)
+                .map(|skew| SkewPoint { skew, compared: compared(slow(skew)) })
+                .collect(),
+        }),
+        placebos: vec![Placebo {
+            suspect: Suspect::Prefetch,
+            without: Ok((id("zero/ymm/u4/a64+16"), compared(1.08))),
+            placebo: Ok((id("zero/ymm/u4/a64+16/pf-nop@256"), compared(1.05))),
+            bytes: Some(compared(1.03)),
+            credit: Credit::Credited,
+        }],
+        axes: vec![
+            row("unroll", "4", "1", true, "zero/ymm/a64+16/pf-t0@256", 1.31),
+            row("unroll", "4", "6", false, "zero/ymm/u6/a64+16/pf-t0@256", 1.002),
+            row("hint", "t0", "none", true, "zero/ymm/u4/a64+16", 1.08),
+        ],
+        excluded: vec![ExcludedValue {
+            axis: "order".into(),
+            value: "batch".into(),
+            why: "rule batch-needs-loads: without a source the loop loads nothing".into(),
+        }],
+        edges: vec![Edge {
+            axis: "distance".into(),
+            what: "prefetch distance".into(),
+            largest: true,
+            value: 256,
+        }],
+        object: Some(Ok(ObjectRow { builder: "cc".into(), compared: compared(1.001) })),
+        notes: Vec::new(),
+    }
+}
+
+/// A string instruction has no loop top to be moved.
+pub(super) fn attribution_of_a_string() -> Attribution {
+    Attribution {
+        winner: id("zero/rep8"),
+        skew: Err("it has no main loop whose top could be moved".into()),
+        placebos: Vec::new(),
+        edges: Vec::new(),
+        object: Some(Err("nothing here assembles and links: install gcc or binutils".into())),
+        notes: vec!["a note".into()],
+        ..attribution()
+    }
+}
+
+/// A loop that hangs on its destination and one that hangs on nothing.
+pub(super) fn placed() -> Placed {
+    let times = |odd: f64| PlacedTimes {
+        points: [0, 1, 8, 16, 32]
+            .into_iter()
+            .map(|dst| {
+                let ns = if dst == 1 { 40.0 * odd } else { 40.0 };
+                let placement = Placement { dst, ..Placement::ALIGNED };
+                PlacedPoint { placement, ns, ci: (ns * 0.99, ns * 1.01) }
+            })
+            .collect(),
+        effects: vec![Effect {
+            coordinate: Coordinate::Dst,
+            best: Some(0),
+            worst: Some(1),
+            spread: odd,
+            ci: (odd * 0.99, odd * 1.01),
+        }],
+    };
+    let row = |name: &str, result| PlacedRow { subject: Subject::parse(name).unwrap(), result };
+    let failure = Failure { kind: FailureKind::Hung, case: "timing".into() };
+    Placed {
+        cell: Cell::new(Op::Zero, 4096, State::both(Level::L2), Drive::Throughput),
+        rows: vec![
+            row("zero/ymm/u4/a64+16/pf-t0@256", Ok(times(1.4))),
+            row("libc", Ok(times(1.0))),
+            row("rep", Err(failure)),
+        ],
     }
 }

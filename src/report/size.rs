@@ -4,6 +4,8 @@ use super::facts::Facts;
 use super::grid::{Grid, Side, WIDTH};
 use super::text::{NONE, fold, fold_id, ns_ci, percent, rate, ratio_ci, state};
 use crate::search::{BaselineOutcome, CellOutcome, Robust, SizeOutcome};
+use crate::stats::Verdict;
+use crate::subject::Consumer;
 use crate::units::human_ns;
 
 /// Ids of ties shown for a state; the rest is counted.
@@ -19,6 +21,7 @@ const REGRETS_ABREAST: usize = 5;
 pub(super) fn one_size(size: &SizeOutcome, facts: &Facts) -> String {
     let mut text = winners(size, facts);
     text.push('\n');
+    text.push_str(&consumers(size));
     text.push_str(&ties(size));
     text.push_str(&baselines(size));
     text.push_str(&robust(size));
@@ -71,6 +74,55 @@ fn winner_row(cell: &CellOutcome, facts: &Facts, width: usize) -> Vec<String> {
     }
     row.push(cell.ties.len().to_string());
     row
+}
+
+/// Where the winner is another one if the result is read next.
+fn consumers(size: &SizeOutcome) -> String {
+    let mut text = String::new();
+    for line in reading(size) {
+        text.push_str(&format!("  {}\n", fold(&line, usize::from(WIDTH) - 2, 4)));
+    }
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    text
+}
+
+/// The same as sentences, one a state whose winners differ.
+pub(super) fn reading(size: &SizeOutcome) -> Vec<String> {
+    let mut lines = Vec::new();
+    let read = size.cells.iter().filter(|c| c.cell.conditions.consumer == Consumer::Read);
+    for read in read {
+        let mut cell = read.cell;
+        cell.conditions.consumer = Consumer::None;
+        let alone = size.cells.iter().find(|c| c.cell == cell).and_then(|c| c.winner.as_ref());
+        let (Some(alone), Some(winner)) = (alone, &read.winner) else { continue };
+        if alone.variant == winner.variant {
+            continue;
+        }
+        let place = state(&cell);
+        let other = read.standings.iter().find(|s| s.timed.variant == alone.variant);
+        let what = format!(
+            "in {place}, if the result is read next: {} instead of {}",
+            winner.variant, alone.variant
+        );
+        lines.push(match other {
+            Some(s) if is_tie(s.verdict) => format!(
+                "{what}; the two are not told apart: the latter takes {} of the fastest's time",
+                ratio_ci(s.ratio_to_best, s.ratio_ci)
+            ),
+            Some(s) => format!(
+                "{what}, which then takes {} of the fastest's time",
+                ratio_ci(s.ratio_to_best, s.ratio_ci)
+            ),
+            None => format!("{what}, which was not among its finalists"),
+        });
+    }
+    lines
+}
+
+fn is_tie(verdict: Verdict) -> bool {
+    verdict != Verdict::Slower
 }
 
 fn ties(size: &SizeOutcome) -> String {

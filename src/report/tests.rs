@@ -309,3 +309,58 @@ fn trials_without_a_decision_are_shown() {
     assert!(page.contains("No search of this came to its end"));
     assert!(page.contains("zero 4k in l1: align alone"));
 }
+
+#[test]
+fn winners_are_explained_and_other_conditions_stand_apart() {
+    let dir = TempDir::new().unwrap();
+    let one = super::fixture::explained(dir.path(), "amd-1", &[4096]);
+    let page = folders(std::slice::from_ref(&one), Form::Html).unwrap();
+    well_formed(&page);
+    for wanted in [
+        "zero 4k in l2: address of the loop",
+        "zero 4k in l2 by placement",
+        "One axis at a time, zero/ymm/u4/a64+16/pf-t0@256 in l2",
+        "the gain is credited to it",
+        "the optimum sits on the edge of the swept range: 256 is the largest",
+        "dst mod 64: 1 against 0",
+        "zero under other conditions: 2m pages",
+        "zero 4k: measured under other conditions too (2m pages)",
+    ] {
+        assert!(page.contains(wanted), "{wanted} in\n{}", &page[..page.len().min(20_000)]);
+    }
+    let markdown = folders(std::slice::from_ref(&one), Form::Markdown).unwrap();
+    assert!(markdown.contains("One axis at a time"), "{markdown}");
+    let plain = folders(std::slice::from_ref(&one), Form::Plain).unwrap();
+    assert!(plain.contains("zero under other conditions (2m pages), from "), "{plain}");
+    assert!(plain.contains("why winners win") && plain.contains("hangs on"), "{plain}");
+    assert!(plain.lines().all(|line| line.chars().count() <= 100), "{plain}");
+    // No row says less than where and under which conditions it was measured.
+    let rows = folders(&[one], Form::Csv).unwrap();
+    let of = |pages: &str| rows.lines().filter(|l| l.contains(&format!(",{pages},none,"))).count();
+    assert!(of("4k") > 64 && of("2m") > 0, "{rows}");
+    assert_eq!(of("4k") + of("2m") + 1, rows.lines().count(), "{rows}");
+}
+
+#[test]
+fn a_reader_of_the_result_may_want_another_winner() {
+    use crate::subject::Consumer;
+    let mut size = super::sample::search(&[4096]).sizes.remove(0);
+    assert!(super::size::reading(&size).is_empty());
+    let mut read = size.cells[0].clone();
+    read.cell.conditions.consumer = Consumer::Read;
+    size.cells.push(read.clone());
+    assert!(super::size::reading(&size).is_empty(), "the same winner");
+    let winner = read.winner.as_mut().unwrap();
+    let alone = winner.variant;
+    winner.variant = super::fixture::id("zero/ymm/u8/nt");
+    let own = read.standings.iter_mut().find(|s| s.timed.variant == alone).unwrap();
+    (own.ratio_to_best, own.ratio_ci) = (1.35, (1.3, 1.4));
+    own.verdict = crate::stats::Verdict::Slower;
+    *size.cells.last_mut().unwrap() = read;
+    let lines = super::size::reading(&size);
+    let wanted = format!(
+        "in l1, if the result is read next: zero/ymm/u8/nt instead of {alone}, which then takes \
+         1.350 [1.300, 1.400] of the fastest's time"
+    );
+    assert_eq!(lines, [wanted]);
+}

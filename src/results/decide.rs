@@ -1,12 +1,14 @@
 //! Which recorded loop answers a question.
 
+mod provisional;
+
+use self::provisional::provisional;
 use super::decision::RecordedRun;
 use super::error::ResultsError;
 use super::folder::Folder;
 use super::trial::RecordedTrial;
 use crate::search::{CellOutcome, SearchOutcome, SizeOutcome};
-use crate::subject::{Cell, Contract, Drive, Extent, Op, State, Subject, Variant};
-use crate::trial::{Phase, Role};
+use crate::subject::{Cell, Conditions, Contract, Drive, Extent, Op, State, Variant};
 use crate::units::{did_you_mean, human_size};
 
 /// The calls that a loop is wanted for.
@@ -49,6 +51,8 @@ pub struct Wanted {
     pub contract: Contract,
     /// Whether it is to be for this one size, and take none.
     pub fixed: bool,
+    /// Under which conditions it was measured. Runs under others are no answer.
+    pub conditions: Conditions,
 }
 
 /// What is recorded of a loop in one cell.
@@ -128,7 +132,7 @@ impl Folder {
             decisions.rows.retain(|r| r.run == run);
         }
         let of_state = wanted.state.is_some();
-        let mut found: Option<Choice> = None;
+        let mut found: Option<(Choice, bool)> = None;
         // A search of the very contract before one that measured such loops beside others.
         let own =
             |r: &&RecordedRun| r.outcome.as_ref().is_some_and(|o| o.contract == wanted.contract);
@@ -137,12 +141,16 @@ impl Folder {
         let then = newest().filter(|r| !own(r)).filter_map(|r| decided(r, wanted));
         let any_own = newest().filter(own).any(|r| decided(r, wanted).is_some());
         for choice in first.chain(then.filter(|_| !any_own)) {
-            let more = |f: &Choice| !of_state && choice.states.len() > f.states.len();
+            // A choice over other consumers' cells too says less than one over the wanted ones.
+            let own = choice.figures.iter().all(|f| f.cell.conditions == wanted.conditions);
+            let more = |f: &(Choice, bool)| {
+                !of_state && (own, choice.states.len()) > (f.1, f.0.states.len())
+            };
             if found.as_ref().is_none_or(more) {
-                found = Some(choice);
+                found = Some((choice, own));
             }
         }
-        if let Some(choice) = found {
+        if let Some((choice, _)) = found {
             return Ok(Choice { warnings: decisions.warnings, ..choice });
         }
         let mut trials = self.trials()?;
@@ -222,6 +230,9 @@ impl std::fmt::Display for Wanted {
         if self.fixed {
             f.write_str(", by a loop for this size only")?;
         }
+        for word in self.conditions.words() {
+            write!(f, ", {word}")?;
+        }
         Ok(())
     }
 }
@@ -239,11 +250,36 @@ impl Wanted {
                 _ => " --space FILE (one that names `fixed` sizes)",
             });
         }
+        more.push_str(&self.options());
         let calls = match &self.calls {
             WantedCalls::Size(size) => format!("--size {}", human_size(*size)),
             WantedCalls::Mix { name, .. } => format!("--mix {name}.csv"),
         };
         format!("looptune search --op {} {calls}{more}", self.op)
+    }
+
+    /// The options that ask for its conditions, those that are no defaults.
+    fn options(&self) -> String {
+        let (own, default) = (self.conditions, Conditions::DEFAULT);
+        let all = [
+            ("placement", own.placement.to_string(), own.placement == default.placement),
+            ("pages", own.pages.to_string(), own.pages == default.pages),
+            ("consumer", own.consumer.to_string(), own.consumer == default.consumer),
+            ("source", own.source.to_string(), own.source == default.source),
+            ("threads", own.threads.to_string(), own.threads == default.threads),
+        ];
+        let other = all.iter().filter(|(.., is_default)| !is_default);
+        other.map(|(option, value, _)| format!(" --{option} {value}")).collect()
+    }
+
+    /// Whether the cells of a size were measured under its conditions. Of runs with several
+    /// consumers those of the others may be among them.
+    fn fits(&self, size: &SizeOutcome) -> bool {
+        let own = |c: &CellOutcome| c.cell.conditions == self.conditions;
+        let consumer = self.conditions.consumer;
+        let alike =
+            |c: &CellOutcome| Conditions { consumer, ..c.cell.conditions } == self.conditions;
+        size.cells.iter().any(own) && size.cells.iter().all(alike)
     }
 
     /// Whether a loop is of the kind that is wanted.
@@ -262,8 +298,8 @@ fn has_winners(recorded: &RecordedRun, wanted: &Wanted) -> bool {
 /// The answer of a finished run.
 fn decided(recorded: &RecordedRun, wanted: &Wanted) -> Option<Choice> {
     let outcome: &SearchOutcome = recorded.outcome.as_ref()?;
-    let size =
-        outcome.sizes.iter().find(|s| outcome.op == wanted.op && wanted.calls.are(&s.extent))?;
+    let of_calls = |s: &&SizeOutcome| outcome.op == wanted.op && wanted.calls.are(&s.extent);
+    let size = outcome.sizes.iter().filter(of_calls).find(|s| wanted.fits(s))?;
     // What is best among fewer loops is no answer to who asks for all.
     if outcome.contract != Contract::User && outcome.contract != wanted.contract {
         return None;
@@ -278,7 +314,10 @@ fn decided(recorded: &RecordedRun, wanted: &Wanted) -> Option<Choice> {
             (robust.variant, Some(robust.max_regret))
         }
         Some(state) => {
-            let of_state = |c: &&CellOutcome| c.cell.state == state && c.cell.drive == wanted.drive;
+            let of_state = |c: &&CellOutcome| {
+                let place = (c.cell.state, c.cell.drive) == (state, wanted.drive);
+                place && c.cell.conditions == wanted.conditions
+            };
             let cell = size.cells.iter().find(of_state)?;
             let winner = cell.winner.as_ref()?.variant;
             // Of fewer kinds the fastest that raced, where the winner is of none.
@@ -299,12 +338,16 @@ fn decided(recorded: &RecordedRun, wanted: &Wanted) -> Option<Choice> {
     })
 }
 
-/// A cell's state and drive, as in `l1 chained`.
+/// A cell's state and drive, and conditions that are no defaults, as in `l1 chained (2m pages)`.
 fn state_words(cell: &Cell) -> String {
-    match cell.drive {
+    let mut words = match cell.drive {
         Drive::Throughput => cell.state.to_string(),
         drive => format!("{} {drive}", cell.state),
+    };
+    for word in cell.conditions.words() {
+        words.push_str(&format!(" ({word})"));
     }
+    words
 }
 
 /// What a size's outcome says of a loop.
@@ -333,92 +376,6 @@ fn figures(size: &SizeOutcome, variant: &Variant) -> Vec<Figure> {
         })
     };
     size.cells.iter().filter_map(in_cell).collect()
-}
-
-/// The best fully verified trial of the newest run that has one: of its last phase, since
-/// later phases are measured on fresh data.
-fn provisional(trials: &[RecordedTrial], wanted: &Wanted) -> Option<Choice> {
-    let fits = |t: &&RecordedTrial| {
-        t.cell.op == wanted.op
-            && wanted.calls.are(&t.cell.extent())
-            && wanted.state.is_none_or(|s| t.cell.state == s && t.cell.drive == wanted.drive)
-            && t.role == Role::Candidate
-            && t.fully_verified
-            && t.outcome.is_ok()
-            && matches!(t.subject, Subject::Variant(v) if wanted.admits(&v))
-    };
-    let run = &trials.iter().rfind(fits)?.run;
-    let of_run: Vec<&RecordedTrial> =
-        trials.iter().filter(fits).filter(|t| t.run == *run).collect();
-    let rank = |phase: Phase| Phase::ALL.iter().position(|p| *p == phase);
-    let phase = of_run.iter().map(|t| t.phase).max_by_key(|p| rank(*p))?;
-    let last: Vec<Figured> =
-        of_run.iter().filter(|t| t.phase == phase).filter_map(|t| figured(t)).collect();
-    let (variant, max_regret) = least_regret(&last)?;
-    Some(Choice {
-        variant,
-        run: run.clone(),
-        provisional: true,
-        max_regret: wanted.state.is_none().then_some(max_regret),
-        states: {
-            let mut cells: Vec<Cell> = of_run.iter().map(|t| t.cell).collect();
-            cells.sort();
-            cells.dedup();
-            cells.iter().map(state_words).collect()
-        },
-        figures: {
-            let of_it = last.into_iter().filter(|f| f.variant == variant).map(|f| f.figure);
-            let mut figures: Vec<Figure> = of_it.collect();
-            figures.sort_by_key(|f| f.cell);
-            figures.dedup_by_key(|f| f.cell);
-            figures
-        },
-        warnings: Vec::new(),
-    })
-}
-
-struct Figured {
-    variant: Variant,
-    figure: Figure,
-}
-
-fn figured(trial: &RecordedTrial) -> Option<Figured> {
-    let summary = trial.outcome.as_ref().ok()?;
-    let Subject::Variant(variant) = trial.subject else { return None };
-    let figure = Figure {
-        cell: trial.cell,
-        ns: summary.median.ns(),
-        ci: (summary.ci.0.ns(), summary.ci.1.ns()),
-        bytes_per_cycle: summary.bytes_per_cycle,
-        regret: None,
-        baselines: Vec::new(),
-    };
-    Some(Figured { variant, figure })
-}
-
-/// The loop with the least worst regret among those measured in the most cells.
-fn least_regret(trials: &[Figured]) -> Option<(Variant, f64)> {
-    let best_of = |cell: &Cell| {
-        let times = trials.iter().filter(|t| t.figure.cell == *cell).map(|t| t.figure.ns);
-        times.fold(f64::INFINITY, f64::min)
-    };
-    let mut variants: Vec<Variant> = trials.iter().map(|t| t.variant).collect();
-    variants.sort();
-    variants.dedup();
-    let regrets = variants.into_iter().map(|variant| {
-        let own = trials.iter().filter(|t| t.variant == variant);
-        let mut cells: Vec<Cell> = own.clone().map(|t| t.figure.cell).collect();
-        cells.sort();
-        cells.dedup();
-        let worst = own
-            .map(|t| t.figure.ns / best_of(&t.figure.cell).max(f64::MIN_POSITIVE) - 1.0)
-            .fold(0.0, f64::max);
-        let cells = cells.len();
-        (variant, cells, worst)
-    });
-    regrets
-        .min_by(|a, b| b.1.cmp(&a.1).then(a.2.total_cmp(&b.2)))
-        .map(|(variant, _, worst)| (variant, worst))
 }
 
 /// What is recorded, for a message: an op and a size with its states each, as in

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::attribution::{RecordedExplanation, read_attributions};
 use super::decision::{RecordedRun, read_decisions};
 use super::error::ResultsError;
 use super::run::{RunInfo, read_commands};
@@ -13,6 +14,7 @@ use crate::units::read_regular;
 
 pub(super) const TRIALS: &str = "trials.csv";
 pub(super) const DECISIONS: &str = "decisions.csv";
+pub(super) const ATTRIBUTIONS: &str = "attributions.csv";
 pub(super) const SAMPLES: &str = "samples.csv";
 pub(super) const HOST: &str = "host.toml";
 pub(super) const COMMANDS: &str = "command.txt";
@@ -109,6 +111,14 @@ impl Folder {
     /// Where the file exists and cannot be read.
     pub fn decisions(&self) -> Result<Read<RecordedRun>, ResultsError> {
         read_decisions(&self.path.join(DECISIONS))
+    }
+
+    /// Every attribution and placement sweep, oldest first.
+    ///
+    /// # Errors
+    /// Where the file exists and cannot be read.
+    pub fn attributions(&self) -> Result<Read<RecordedExplanation>, ResultsError> {
+        read_attributions(&self.path.join(ATTRIBUTIONS))
     }
 
     /// Every trial, oldest first.

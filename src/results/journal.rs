@@ -5,14 +5,15 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
+use super::attribution::{attribution_rows, placed_rows};
 use super::decision::{again_row, finished_row, search_rows};
 use super::error::ResultsError;
-use super::folder::{COMMANDS, DECISIONS, HOST, SAMPLES, TRIALS, key_is_name};
+use super::folder::{ATTRIBUTIONS, COMMANDS, DECISIONS, HOST, SAMPLES, TRIALS, key_is_name};
 use super::run::{command_line, new_run_id};
 use super::table::{Appender, rows_of};
 use super::trial::{sample_row, trial_row};
-use super::wire::{DecisionRow, SampleRow, TrialRow};
-use crate::search::SearchOutcome;
+use super::wire::{AttributionRow, DecisionRow, SampleRow, TrialRow};
+use crate::search::{Attribution, Placed, SearchOutcome};
 use crate::trial::{Observer, Phase, Trial};
 
 /// How long rows may wait for their file: short enough that a killed run loses only its last
@@ -154,6 +155,27 @@ impl Journal {
     /// The folder it is kept in.
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// Keeps why a loop wins.
+    pub fn attribution(&mut self, found: &Attribution) {
+        let rows = attribution_rows(&self.run, found);
+        self.explain(&rows);
+    }
+
+    /// Keeps what placements do to the loops of a cell.
+    pub fn placed(&mut self, found: &Placed) {
+        let rows = placed_rows(&self.run, found);
+        self.explain(&rows);
+    }
+
+    fn explain(&mut self, rows: &[AttributionRow]) {
+        let path = self.folder.join(ATTRIBUTIONS);
+        self.keep(|_| {
+            let mut table = Appender::open(&path, AttributionRow::HEADER)?;
+            rows.iter().try_for_each(|row| table.push(row))?;
+            table.flush()
+        });
     }
 
     /// Ends the run with what a search found.

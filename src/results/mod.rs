@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `trials.csv` | one row a trial, appended while the run goes on |
 //! | `decisions.csv` | what a finished run found, appended whole at its end; the last row of a run has kind `finished` |
+//! | `attributions.csv` | why winners win, and what placements do to loops; see [`read_attributions`] |
 //! | `samples.csv` | the raw samples of finalists and benches |
 //! | `host.toml` | facts of the host, as the last run found them |
 //! | `command.txt` | one line a run: run id, time, seed, command |
@@ -12,6 +13,7 @@
 //! Columns carry their unit. Files are read by column name, so that a later version may add
 //! columns. A line that a crash tore is dropped with a warning, never the file.
 
+mod attribution;
 mod decide;
 mod decision;
 mod error;
@@ -25,6 +27,7 @@ mod table;
 mod trial;
 mod wire;
 
+pub use attribution::{Explained, RecordedExplanation, read_attributions};
 pub use decide::{Choice, Figure, NoChoice, Wanted, WantedCalls};
 pub use decision::{RecordedRun, read_decisions};
 pub use error::ResultsError;

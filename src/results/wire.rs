@@ -147,6 +147,49 @@ row! {
     }
 }
 
+row! {
+    /// A row of `attributions.csv`. Empty fields do not apply to the row's kind.
+    AttributionRow {
+        run: String,
+        /// What the row says: see `attribution::kind`.
+        kind: String,
+        op: String,
+        size_bytes: u64,
+        state: String,
+        drive: String,
+        dst_mod64_bytes: u8,
+        src_mod64_bytes: u8,
+        delta_mod4096_bytes: Option<u16>,
+        pages: String,
+        consumer: String,
+        source: Option<String>,
+        threads: Option<u16>,
+        mix: Option<String>,
+        mix_digest: Option<String>,
+        mean_bytes: Option<f64>,
+        /// The loop that is explained; of a placement the one that is placed.
+        winner: String,
+        /// An axis, a suspect of a placebo run, or a coordinate.
+        axis: String,
+        /// The winner's value; of an effect the best.
+        own: String,
+        /// The value that is tried; of an effect the worst.
+        value: String,
+        /// The loop that is compared with the winner.
+        subject: String,
+        /// Its time over the winner's; of an effect the time at the worst over the best.
+        ratio: Option<f64>,
+        ratio_ci_low: Option<f64>,
+        ratio_ci_high: Option<f64>,
+        verdict: String,
+        median_ps: Option<u64>,
+        ci_low_ps: Option<u64>,
+        ci_high_ps: Option<u64>,
+        /// A reason, a remark or a mark, for people.
+        detail: String,
+    }
+}
+
 /// The columns of a mix. The mean is there for a reader's sake and because bytes a cycle need
 /// it; the digest tells mixes of one name apart.
 #[derive(Clone, Copy, Debug, Default)]
@@ -252,7 +295,7 @@ macro_rules! cells {
         }
     )+ };
 }
-cells!(TrialRow, SampleRow);
+cells!(TrialRow, SampleRow, AttributionRow);
 
 /// The value of a word.
 ///

@@ -18,6 +18,15 @@ impl Budget {
     /// The same of a cell of a mix, whose samples are of a thousand calls.
     pub const DEFAULT_MIX_SECONDS: f64 = 3.0;
 
+    /// A part of it, 0 to 1.
+    #[must_use]
+    pub fn part(self, part: f64) -> Budget {
+        match self {
+            Budget::Seconds(s) => Budget::Seconds(s * part),
+            Budget::Samples(n) => Budget::Samples(((n as f64 * part) as u64).max(1)),
+        }
+    }
+
     /// Reads `10s`, `500ms`, `2m`, or a bare number of samples.
     ///
     /// # Errors

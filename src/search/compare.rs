@@ -10,7 +10,7 @@ use super::decide::ALPHA;
 use super::panel::{Entrant, Panel};
 use super::plan::band;
 use super::strategy::Strategy;
-use crate::stats::{Interval, Verdict, holm_rejects};
+use crate::stats::{Verdict, holm_rejects};
 use crate::subject::{Cell, SizeMix, Subject};
 use crate::trial::{EvaluateError, Evaluator, Failure, Observer, Phase, Without};
 
@@ -77,6 +77,8 @@ pub struct Pair {
     pub ratio_ci: (f64, f64),
     /// Verdict of this row against that one.
     pub verdict: Verdict,
+    /// Two-sided p-value of "they take the same time".
+    pub p: f64,
 }
 
 /// A contest that was measured.
@@ -102,9 +104,14 @@ impl Contested {
             .collect()
     }
 
+    /// Why a row has no times.
+    pub fn failure(&self, row: usize) -> Option<&Failure> {
+        self.panel.failures.get(row)?.as_ref()
+    }
+
     /// One row against another; `None` where one of them has no times.
     pub fn pair(&mut self, row: usize, against: usize) -> Option<Pair> {
-        self.paired(row, against).map(|(pair, _)| pair)
+        self.pair_with(row, &[against])
     }
 
     /// Each of some rows against each that follows it, where both have times. Verdicts that
@@ -112,33 +119,32 @@ impl Contested {
     pub fn mutual(&mut self, rows: &[usize]) -> Vec<Pair> {
         let mut pairs = Vec::new();
         for (place, row) in rows.iter().enumerate() {
-            pairs.extend(rows[place + 1..].iter().filter_map(|other| self.paired(*row, *other)));
+            pairs.extend(rows[place + 1..].iter().filter_map(|other| self.pair(*row, *other)));
         }
-        let p: Vec<f64> = pairs.iter().map(|(_, time_ratio)| time_ratio.p).collect();
-        let rejected = holm_rejects(&p, ALPHA);
-        let judged = pairs.into_iter().zip(rejected).map(|((mut pair, _), rejected)| {
+        let p: Vec<f64> = pairs.iter().map(|pair| pair.p).collect();
+        for (pair, rejected) in pairs.iter_mut().zip(holm_rejects(&p, ALPHA)) {
             if matches!(pair.verdict, Verdict::Slower | Verdict::Faster) && !rejected {
                 pair.verdict = Verdict::Undecided;
             }
-            pair
-        });
-        judged.collect()
+        }
+        pairs
     }
 
-    /// One row against another, beside the interval of its time over the other's.
-    fn paired(&mut self, row: usize, against: usize) -> Option<(Pair, Interval)> {
-        for index in [row, against] {
-            self.panel.failures.get(index)?.is_none().then_some(())?;
+    /// One row against the mean of several, of which the pair names the first; `None` where one
+    /// of them has no times.
+    pub fn pair_with(&mut self, row: usize, against: &[usize]) -> Option<Pair> {
+        for index in std::iter::once(&row).chain(against) {
+            self.panel.failures.get(*index)?.is_none().then_some(())?;
         }
-        let time_ratio = self.panel.against(row, &[against]).interval(&mut self.rng).exp();
-        let pair = Pair {
+        let time_ratio = self.panel.against(row, against).interval(&mut self.rng).exp();
+        Some(Pair {
             row,
-            against,
+            against: *against.first()?,
             ratio: 1.0 / time_ratio.estimate,
             ratio_ci: (1.0 / time_ratio.high, 1.0 / time_ratio.low),
             verdict: Verdict::of_time_ratio(time_ratio.ends(), band(&self.panel.cell)),
-        };
-        Some((pair, time_ratio))
+            p: time_ratio.p,
+        })
     }
 
     fn times(&mut self, index: usize, reference: usize) -> RowTimes {
@@ -187,6 +193,20 @@ pub fn contested(
     evaluator: &mut dyn Evaluator,
     observer: &mut dyn Observer,
 ) -> Result<Contested, EvaluateError> {
+    contested_within(contest, LAYOUTS, tick_hz, evaluator, observer)
+}
+
+/// As [`contested`], with so many layouts at least and at most.
+///
+/// # Errors
+/// As the evaluator.
+pub(super) fn contested_within(
+    contest: &Contest,
+    (least, most): (u32, u32),
+    tick_hz: f64,
+    evaluator: &mut dyn Evaluator,
+    observer: &mut dyn Observer,
+) -> Result<Contested, EvaluateError> {
     let meter = Meter::new(contest.budget, evaluator.clock(), Duration::ZERO);
     let mut context = Context::new(
         evaluator,
@@ -201,6 +221,6 @@ pub fn contested(
     let mut panel = context.panel(contest.cell, contest.entrants.clone());
     panel.without = contest.without;
     let mut share = context.meter.share(1.0);
-    context.fill(&mut panel, Phase::Bench, &mut share, LAYOUTS.0, LAYOUTS.1)?;
+    context.fill(&mut panel, Phase::Bench, &mut share, least, most)?;
     Ok(Contested { panel, rng: context.rng })
 }

@@ -1,6 +1,7 @@
 //! Which loop is best: plan, strategies, race, robust choice.
 
 mod attempt;
+mod attribution;
 mod budget;
 mod candidate;
 mod ceiling;
@@ -15,6 +16,7 @@ mod frequency;
 mod incumbent;
 mod outcome;
 mod panel;
+mod placement;
 mod plan;
 mod race;
 mod repeat;
@@ -23,6 +25,10 @@ mod screen;
 mod strategy;
 
 pub use attempt::{Attempt, Attempted, attempt};
+pub use attribution::{
+    Attribution, AxisRow, Compared, Credit, Edge, ExcludedValue, ObjectRow, Placebo, SkewCurve,
+    SkewPoint, Study, Suspect, attribute, edges, main_loop_matters,
+};
 pub use budget::Budget;
 pub use candidate::{Candidate, compile_all};
 pub use ceiling::{Ceiling, read_ceiling};
@@ -38,6 +44,9 @@ pub use outcome::{
     SizeOutcome, Standing, Stop, Timed,
 };
 pub use panel::{Effort, Entrant, Panel, net_ns};
+pub use placement::{
+    Coordinate, Effect, Placed, PlacedPoint, PlacedRow, PlacedTimes, Sweep, SweepJob, sweep,
+};
 pub use plan::{Question, SizePlan, band, is_cheap, plan};
 pub use repeat::{CellRepeats, Choice, Chosen, Duel, Ground, Repeats, SizeRepeats, repeats};
 pub use run::{Job, fresh_seed, search};

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use rand::RngExt;
 
+use super::attribution::{Edge, edges, main_loop_matters};
 use super::budget::{Budget, Meter};
 use super::candidate::Candidate;
 use super::context::{Context, candidate_entrant};
@@ -16,7 +17,7 @@ use super::race::{heat, last, pool};
 use super::screen::{Screen, Screened};
 use super::strategy::Strategy;
 use crate::stats::Verdict;
-use crate::subject::{Cell, Contract, Prefetch, UNROLLS, Variant};
+use crate::subject::{Cell, Contract, Variant};
 use crate::trial::{EvaluateError, Evaluator, Observer, Phase};
 
 /// Parts of a cell's share of the budget: screening; the heat; the final. The rest is for
@@ -313,7 +314,8 @@ impl SizeRun<'_> {
 
 /// Says where a winner sits on the edge of the swept range, and where a baseline beats it.
 fn remarks(sizes: &[SizeOutcome], candidates: &[Candidate], warnings: &mut Vec<String>) {
-    let mut edges: [Vec<String>; 2] = Default::default();
+    // What edge, by what it is for people, and the cells where a winner sits on it.
+    let mut on_edge: Vec<(Edge, Vec<String>)> = Vec::new();
     let mut beaten = Vec::new();
     for outcome in sizes.iter().flat_map(|s| &s.cells) {
         let Some(winner) = &outcome.winner else { continue };
@@ -325,12 +327,14 @@ fn remarks(sizes: &[SizeOutcome], candidates: &[Candidate], warnings: &mut Vec<S
             }
         }
         // Where the main loop hardly runs, what is in it did not make the winner.
-        if f64::from(variant.block()) * 2.0 > cell.extent().mean() {
+        if !main_loop_matters(variant, cell) {
             continue;
         }
-        for (of_edge, at_edge) in edges.iter_mut().zip(at_edges(variant, candidates)) {
-            if at_edge {
-                of_edge.push(cell.to_string());
+        for edge in edges(variant, candidates.iter().map(|c| &c.variant)) {
+            let same = |known: &Edge| (&known.what, known.largest) == (&edge.what, edge.largest);
+            match on_edge.iter_mut().find(|(known, _)| same(known)) {
+                Some((_, cells)) => cells.push(cell.to_string()),
+                None => on_edge.push((edge, vec![cell.to_string()])),
             }
         }
     }
@@ -340,53 +344,19 @@ fn remarks(sizes: &[SizeOutcome], candidates: &[Candidate], warnings: &mut Vec<S
             beaten.join(", ")
         ));
     }
-    for (what, cells) in ["prefetch distance", "unroll factor"].iter().zip(edges) {
-        if !cells.is_empty() {
-            warnings.push(format!(
-                "the winner has the largest {what} swept, so a search file with larger ones may \
-                 find better: {}",
-                cells.join(", ")
-            ));
-        }
+    for (edge, cells) in on_edge {
+        let beyond = if edge.largest { "larger" } else { "smaller" };
+        warnings.push(format!(
+            "the optimum sits on the edge of the swept range: the winner has the {} {} swept, so a \
+             search file with {beyond} ones may find better: {}",
+            edge.end(),
+            edge.what,
+            cells.join(", ")
+        ));
     }
-}
-
-/// Whether a loop has the largest prefetch distance and the largest unroll factor swept,
-/// where the axis does not end there: beyond its own last value there is nothing to sweep.
-fn at_edges(variant: &Variant, candidates: &[Candidate]) -> [bool; 2] {
-    let distance = |v: &Variant| v.prefetch.map(|p| p.distance);
-    let farthest = candidates.iter().filter_map(|c| distance(&c.variant)).max();
-    let far = |d| Some(d) == farthest && d < Prefetch::MAX_DISTANCE;
-    let of_class = candidates.iter().filter(|c| c.variant.class == variant.class);
-    let largest = of_class.map(|c| c.variant.unroll).max();
-    let (unroll, last) = (variant.unroll, UNROLLS.iter().max());
-    let unrolled = unroll > 1 && largest == Some(unroll) && last != Some(&unroll);
-    [distance(variant).is_some_and(far), unrolled]
 }
 
 /// A seed nobody chose, for runs without `--seed`; printed, so that a run can be repeated.
 pub fn fresh_seed() -> u64 {
     rand::rng().random_range(1..1_000_000)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::candidate::compile_all;
-    use super::*;
-
-    #[test]
-    fn nothing_larger_is_asked_for_where_an_axis_ends() {
-        let edges = |ids: &[&str]| {
-            let loops: Vec<Variant> = ids.iter().map(|id| id.parse().unwrap()).collect();
-            let last = loops[loops.len() - 1];
-            at_edges(&last, &compile_all(loops).unwrap())
-        };
-        assert_eq!(edges(&["zero/ymm/u2", "zero/ymm/u4"]), [false, true]);
-        assert_eq!(edges(&["zero/ymm/u8", "zero/ymm/u4"]), [false, false]);
-        let last = format!("zero/ymm/u{}", UNROLLS.iter().max().unwrap());
-        assert_eq!(edges(&["zero/ymm/u2", &last]), [false, false]);
-        assert_eq!(edges(&["zero/ymm/u8", "zero/ymm/u4/pf-t0@256"]), [true, false]);
-        let last = format!("zero/ymm/u4/pf-t0@{}", Prefetch::MAX_DISTANCE);
-        assert_eq!(edges(&["zero/ymm/u8", &last]), [false, false]);
-    }
 }

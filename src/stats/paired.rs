@@ -82,6 +82,11 @@ impl Paired {
         self.layouts.len()
     }
 
+    /// Each layout with the median of its values, in the order of first appearance.
+    pub fn medians(&self) -> impl Iterator<Item = (u64, f64)> + '_ {
+        self.layouts.iter().map(|(layout, values)| (*layout, median(&mut values.clone())))
+    }
+
     /// The location: trimmed mean over layouts of the median over a layout's blocks. NaN
     /// without values.
     pub fn location(&self) -> f64 {

@@ -112,7 +112,14 @@ impl Verifier {
             Body::Machine(machine) => machine.boundaries.clone(),
             Body::Libc | Body::LibcTuned | Body::Foreign { .. } => cases::likely_boundaries(check),
         };
-        self.try_all(op, body, &boundaries, check, progress)
+        let first = self.try_all((op, body), None, &boundaries, check, progress);
+        match first {
+            // Called as `memset` is, a function that takes no value byte is told to zero nothing.
+            Err(failure) if op == Op::Zero && forgets(body, &failure) => self
+                .try_all((op, body), Some(Abi::Zero), &boundaries, check, progress)
+                .map_err(|_| failure),
+            first => first,
+        }
     }
 
     /// Verifies a body that has passed a check for one size more: its boundaries are not
@@ -127,7 +134,8 @@ impl Verifier {
         progress: &impl Announce,
     ) -> Result<Verified, Failure> {
         let check = Check::Quick { size };
-        let size = self.try_all(verified.op(), verified.body(), &[], check, progress)?;
+        let what = (verified.op(), verified.body());
+        let size = self.try_all(what, Some(verified.abi()), &[], check, progress)?;
         Ok(size.and(verified))
     }
 
@@ -144,7 +152,7 @@ impl Verifier {
         progress: &impl Announce,
     ) -> Result<Verified, Failure> {
         let (op, body) = (verified.op(), verified.body());
-        let (entry, fixed) = self.place(op, body)?;
+        let (entry, fixed) = self.place(op, body, Some(verified.abi()))?;
         let watched = matches!(body, Body::Foreign { .. }).then_some(self.household);
         let (mut last, mut inexact) = (None, None);
         let Verifier { trampoline, uppers, blocks, buffers, .. } = self;
@@ -168,10 +176,11 @@ impl Verifier {
         Ok(Verified::new(op, verified.check(), body.clone(), fixed, inexact).and(verified))
     }
 
+    /// `abi`: how a function of somebody else's is called, where that is known.
     fn try_all(
         &mut self,
-        op: Op,
-        body: &Body,
+        (op, body): (Op, &Body),
+        abi: Option<Abi>,
         boundaries: &[u64],
         check: Check,
         progress: &impl Announce,
@@ -180,7 +189,7 @@ impl Verifier {
             Body::Machine(machine) => machine.fixed,
             Body::Libc | Body::LibcTuned | Body::Foreign { .. } => None,
         };
-        let (entry, fixed) = self.place(op, body)?;
+        let (entry, fixed) = self.place(op, body, abi)?;
         // Generated code and the C library start no processes.
         let watched = matches!(body, Body::Foreign { .. }).then_some(self.household);
         let plan = Plan { op, check, only, boundaries };
@@ -194,7 +203,12 @@ impl Verifier {
     }
 
     /// Where the body can be called; what keeps it there.
-    fn place(&mut self, op: Op, body: &Body) -> Result<(Entry, Option<Fixed>), Failure> {
+    fn place(
+        &mut self,
+        op: Op,
+        body: &Body,
+        foreign: Option<Abi>,
+    ) -> Result<(Entry, Option<Fixed>), Failure> {
         let abi = if op.copies() { Abi::Copy } else { Abi::Zero };
         match body {
             Body::Machine(machine) if machine.bytes.is_empty() => {
@@ -216,12 +230,12 @@ impl Verifier {
             Body::Foreign { path, symbol } => {
                 let (library, addr) =
                     open(path, symbol).map_err(|e| unsupported(reasons(&e), String::new()))?;
-                let abi = match op {
+                let usual = match op {
                     Op::Copy => Abi::Copy,
                     Op::Zero => Abi::Memset,
                     Op::Read | Op::Write => Abi::Zero,
                 };
-                let entry = Entry { addr, abi };
+                let entry = Entry { addr, abi: foreign.unwrap_or(usual) };
                 Ok((entry, Some(Fixed::new(entry, Some(library)))))
             }
         }
@@ -318,6 +332,12 @@ impl<P: Announce> Bench<'_, P> {
         buffers.restore(spot, case.n);
         Ok(changed)
     }
+}
+
+/// Whether a function of somebody else's left bytes as they were or made other ones of them.
+fn forgets(body: &Body, failure: &Failure) -> bool {
+    let byte = matches!(failure.kind, FailureKind::Incorrect(Misbehaviour::WrongByte { .. }));
+    byte && matches!(body, Body::Foreign { .. })
 }
 
 fn incorrect(what: Misbehaviour, case: String) -> Failure {

@@ -15,7 +15,7 @@ use looptune::search::{
 };
 use looptune::stats::Verdict;
 use looptune::subject::{
-    Baseline, Cell, Contract, Drive, Extent, Level, Mix, Op, State, Subject, Variant,
+    Baseline, Cell, Conditions, Contract, Drive, Extent, Level, Mix, Op, State, Subject, Variant,
 };
 use looptune::trial::{
     Clock, Disturbance, Failure, FailureKind, Misbehaviour, Observer, Phase, Role, Sample, Summary,
@@ -252,6 +252,7 @@ fn mixes_come_back_beside_the_size_of_their_largest_call() {
         drive: Drive::Throughput,
         contract: Contract::User,
         fixed: false,
+        conditions: Conditions::DEFAULT,
     };
     let choice = folder.choose(&wanted, None).unwrap();
     assert_eq!(choice.figures[0].cell.mix, found.sizes[1].extent.mix);
@@ -306,6 +307,7 @@ fn a_killed_run_is_recognised_and_answers_provisionally() {
         drive: Drive::Throughput,
         contract: Contract::User,
         fixed: false,
+        conditions: Conditions::DEFAULT,
     };
     let robust = folder.choose(&wanted, None).unwrap();
     assert!(robust.provisional);
@@ -337,6 +339,7 @@ fn what_is_not_recorded_is_told_with_the_command_that_would() {
         drive: Drive::Throughput,
         contract: Contract::User,
         fixed: false,
+        conditions: Conditions::DEFAULT,
     };
     let message = folder.choose(&wanted, None).unwrap_err().to_string();
     assert!(message.contains("copy of 1048576 bytes in l2"), "{message}");
@@ -450,6 +453,7 @@ fn a_newer_run_of_fewer_states_hides_no_fuller_one() {
         drive: Drive::Throughput,
         contract: Contract::User,
         fixed: false,
+        conditions: Conditions::DEFAULT,
     };
     let choice = folder.choose(&all, None).unwrap();
     assert_eq!((choice.run.as_str(), choice.variant), (full.as_str(), id("zero/ymm/u8")));

@@ -20,6 +20,11 @@ pub(super) fn run(args: &BenchArgs, runner: Option<&str>) -> anyhow::Result<()> 
     if args.plant.is_some() {
         return usage("--plant needs a second subject");
     }
+    if args.conditions.sweep().is_some() {
+        return usage(
+            "placements are swept for the loops that are named; name some, or one placement",
+        );
+    }
     let mut session = Session::new(runner)?;
     args.look_at_caches(&mut session)?;
     let mut courses = Vec::new();

@@ -55,7 +55,7 @@ impl Model {
             Key::Char('w') => return self.write(),
             Key::Char('?') => self.mode = Mode::Help,
             Key::Char('q') => return self.quit(),
-            Key::Esc if self.curve.is_some() => self.curve = None,
+            Key::Esc if self.curve.is_some() => self.toggle_curve(),
             _ => {}
         }
         Vec::new()
@@ -105,7 +105,7 @@ impl Model {
         if axis < self.world.axes.len() {
             self.selected = axis;
             if self.curve.is_some() {
-                self.curve = Some(CurveOf::Axis(axis));
+                self.show_curve(CurveOf::Axis(axis));
             }
         }
     }

@@ -34,11 +34,14 @@ impl Choice {
         };
         let of_curve = model.curve.is_some() && what == Choosing::X;
         if of_curve {
-            items.push(format!("{:<9} bytes a call, beside the baselines", "size"));
+            items.extend(model.curves().into_iter().filter_map(|of| match of {
+                CurveOf::Axis(_) => None,
+                CurveOf::Placed(of) => Some(format!("{:<9} {of}, the buffers at it", "placement")),
+                CurveOf::Size => Some(format!("{:<9} bytes a call, beside the baselines", "size")),
+            }));
         }
         let at = match (what, &model.curve) {
-            (Choosing::X, Some(CurveOf::Size)) => items.len() - 1,
-            (Choosing::X, Some(CurveOf::Axis(axis))) => *axis,
+            (Choosing::X, Some(of)) => model.curves().iter().position(|c| c == of).unwrap_or(0),
             (Choosing::X, None) => model.x,
             (Choosing::Y, _) => model.y,
             (Choosing::Baseline, _) => {
@@ -107,10 +110,9 @@ impl Model {
     fn chosen(&mut self, what: Choosing, at: usize) {
         match what {
             Choosing::X if self.curve.is_some() => {
-                self.curve = Some(match at < self.world.axes.len() {
-                    true => CurveOf::Axis(at),
-                    false => CurveOf::Size,
-                });
+                if let Some(of) = self.curves().get(at) {
+                    self.show_curve(*of);
+                }
             }
             Choosing::X => self.set_axis(true, at),
             Choosing::Y => self.set_axis(false, at),

@@ -5,7 +5,8 @@ use super::{Mode, Model, shown};
 use crate::explore::grid::Place;
 use crate::explore::ledger::Known;
 use crate::explore::screen::{Curve, CurvePoint, Series};
-use crate::subject::{Baseline, Cell, Subject, Variant};
+use crate::search::Coordinate;
+use crate::subject::{Baseline, Cell, Conditions, Placement, Subject, Variant};
 use crate::units::human_size;
 
 /// The largest size of a size curve, bytes: beyond, each point takes seconds.
@@ -19,8 +20,36 @@ const SPAN: f64 = 32.0;
 pub(super) enum CurveOf {
     /// An axis of the model.
     Axis(usize),
+    /// A coordinate of the placement of the buffers.
+    Placed(Coordinate),
     /// Bytes a call.
     Size,
+}
+
+/// Offsets modulo 64 of a placement curve: single bytes at both ends, steps of 8 between.
+const OFFSETS: [u8; 13] = [0, 1, 2, 4, 8, 16, 24, 32, 40, 48, 56, 60, 63];
+
+/// Distances modulo 4096 of a placement curve: lines near both ends, steps between.
+const DELTAS: [u16; 11] = [0, 64, 128, 256, 512, 1024, 2048, 3072, 3584, 3968, 4032];
+
+/// The placements of a curve, with their labels.
+fn placements(of: Coordinate) -> Vec<(Placement, String)> {
+    let aligned = Placement::ALIGNED;
+    match of {
+        Coordinate::Dst => {
+            let at = |dst: u8| (Placement { dst, ..aligned }, dst.to_string());
+            OFFSETS.map(at).to_vec()
+        }
+        Coordinate::Src => {
+            let at = |src: u8| (Placement { src, ..aligned }, src.to_string());
+            OFFSETS.map(at).to_vec()
+        }
+        Coordinate::Delta => {
+            let at = |delta: u16| (Placement { delta: Some(delta), ..aligned }, delta.to_string());
+            let redrawn = std::iter::once((aligned, "any".to_string()));
+            redrawn.chain(DELTAS.map(at)).collect()
+        }
+    }
 }
 
 /// A point that the curve has or could have.
@@ -33,6 +62,7 @@ pub(super) struct Spot {
 
 impl Model {
     pub(super) fn toggle_curve(&mut self) {
+        self.placement = Placement::ALIGNED;
         self.curve = match self.curve {
             Some(_) => None,
             None => Some(CurveOf::Axis(self.x)),
@@ -40,16 +70,27 @@ impl Model {
         self.mode = Mode::Plain;
     }
 
-    /// The next axis, or the size.
+    /// Every curve that there is: the axes, where the buffers of the op lie, the size.
+    pub(super) fn curves(&self) -> Vec<CurveOf> {
+        let axes = (0..self.world.axes.len()).map(CurveOf::Axis);
+        let copies = self.question.op.copies();
+        let placed = Coordinate::ALL.iter().filter(move |c| copies || **c == Coordinate::Dst);
+        let placed = placed.map(|c| CurveOf::Placed(*c));
+        axes.chain(placed).chain([CurveOf::Size]).collect()
+    }
+
+    /// The next axis, placement, or the size.
     pub(super) fn next_curve(&mut self, by: i32) {
-        let n = self.world.axes.len();
-        let at = match self.curve {
-            Some(CurveOf::Axis(axis)) => axis,
-            Some(CurveOf::Size) => n,
-            None => return,
-        };
-        let next = (at as i32 + by).rem_euclid(n as i32 + 1) as usize;
-        self.curve = Some(if next < n { CurveOf::Axis(next) } else { CurveOf::Size });
+        let curves = self.curves();
+        let Some(at) = curves.iter().position(|c| Some(*c) == self.curve) else { return };
+        let next = (at as i32 + by).rem_euclid(curves.len() as i32) as usize;
+        self.show_curve(curves[next]);
+    }
+
+    /// Shows a curve. A placement counts as long as a curve of its coordinate is shown.
+    pub(super) fn show_curve(&mut self, of: CurveOf) {
+        self.placement = Placement::ALIGNED;
+        self.curve = Some(of);
     }
 
     /// Every point of a curve that can run here, in order.
@@ -64,6 +105,17 @@ impl Model {
                     Some(Spot { cell, variant, label })
                 };
                 shown(axis, true, &[variant]).into_iter().filter_map(spot).collect()
+            }
+            CurveOf::Placed(coordinate) => {
+                if self.place().runnable().is_none() {
+                    return Vec::new();
+                }
+                let spot = |(placement, label): (Placement, String)| {
+                    let conditions = Conditions { placement, ..cell.conditions };
+                    Spot { cell: Cell { conditions, ..cell }, variant, label }
+                };
+                let offered = self.curves().contains(of);
+                placements(*coordinate).into_iter().filter(|_| offered).map(spot).collect()
             }
             CurveOf::Size => {
                 if self.place().runnable().is_none() {
@@ -108,6 +160,7 @@ impl Model {
 
     fn go_to_spot(&mut self, spot: &Spot) {
         self.question.size = spot.cell.size;
+        self.placement = spot.cell.conditions.placement;
         self.center(spot.variant);
     }
 
@@ -140,7 +193,7 @@ impl Model {
         let mut all = vec![series(self.variant().to_string(), &|s| self.known_at(s).copied())];
         let beside = match of {
             CurveOf::Size => self.baselines(),
-            CurveOf::Axis(_) => vec![self.baseline],
+            CurveOf::Axis(_) | CurveOf::Placed(_) => vec![self.baseline],
         };
         for baseline in beside {
             let subject = Subject::Baseline(baseline);
@@ -153,6 +206,9 @@ impl Model {
             CurveOf::Axis(axis) => {
                 let axis = &self.world.axes[axis];
                 (format!("{}: {}", axis.key, axis.about), axis.key.to_string())
+            }
+            CurveOf::Placed(coordinate) => {
+                (format!("placement: {coordinate} alone"), coordinate.to_string())
             }
             CurveOf::Size => ("size: bytes a call".into(), "size (bytes)".into()),
         };

@@ -2,7 +2,7 @@
 
 use super::Model;
 use super::face::value;
-use crate::explore::ledger::{Entry, Known};
+use crate::explore::ledger::{Book, Entry, Known};
 use crate::explore::screen::{Figures, Histogram, Ratio};
 use crate::search::band;
 use crate::stats::Verdict;
@@ -41,6 +41,7 @@ impl Model {
         figures.bytes_per_cycle = Some(known.bytes_per_cycle);
         let limit = self.world.limits.iter().find(|(op, _)| *op == self.question.op);
         figures.share_of_limit = limit.map(|(_, limit)| known.bytes_per_cycle / limit);
+        figures.clock_ghz = self.world.ledger.book(&self.cell()).and_then(Book::clock_ghz);
         figures.histogram = histogram(entry);
         figures.baseline = self.ratio_to(&subject, known, &Subject::Baseline(self.baseline));
         let pin = self.pin.filter(|pin| *pin != variant);

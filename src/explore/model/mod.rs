@@ -18,7 +18,9 @@ use super::schedule::{self, Order};
 use super::screen::{Status, StatusKind};
 use crate::host::FeatureSet;
 use crate::search::band;
-use crate::subject::{Baseline, Cell, Class, Drive, Op, State, Subject, Variant};
+use crate::subject::{
+    Baseline, Cell, Class, Conditions, Drive, Op, Placement, State, Subject, Variant,
+};
 use crate::template::Axis;
 use choice::Choice;
 use curve::CurveOf;
@@ -97,6 +99,8 @@ pub struct Model {
     baseline: Baseline,
     mode: Mode,
     curve: Option<CurveOf>,
+    /// Where the buffers lie, while a curve over placements is shown.
+    placement: Placement,
     scroll: i32,
     said: Option<Status>,
     in_flight: Option<Order>,
@@ -133,6 +137,7 @@ impl Model {
             baseline: Baseline::Libc,
             mode: Mode::Plain,
             curve: None,
+            placement: Placement::ALIGNED,
             scroll: 0,
             said: None,
             in_flight: None,
@@ -364,7 +369,11 @@ impl Model {
 
     fn cell(&self) -> Cell {
         let Question { op, size, state, drive } = self.question;
-        Cell::new(op, size, state, drive)
+        // What has no source has no offset of it.
+        let dst = Placement { dst: self.placement.dst, ..Placement::ALIGNED };
+        let placement = if op.copies() { self.placement } else { dst };
+        let conditions = Conditions { placement, ..Conditions::DEFAULT };
+        Cell { conditions, ..Cell::new(op, size, state, drive) }
     }
 
     /// What is under the cursor.

@@ -85,26 +85,29 @@ fn figures() -> impl Strategy<Value = Figures> {
     let bins = vec(prop_oneof![0u32..50, Just(u32::MAX)], 0..90);
     let histogram = (number(), number(), bins, any::<u32>())
         .prop_map(|(low, high, bins, above)| Histogram { range: (low, high), bins, above });
-    let figures = (option::of(number()), option::of(number()));
+    let figures = (option::of(number()), option::of(number()), option::of(interval()));
     (
         (text(), any::<usize>(), option::of(interval())),
         figures,
         (option::of(ratio()), option::of(ratio())),
         (option::of(histogram), option::of(text())),
     )
-        .prop_map(|((id, samples, ns), (rate, share), (baseline, pin), (histogram, note))| {
-            Figures {
-                id,
-                samples,
-                ns,
-                bytes_per_cycle: rate,
-                share_of_limit: share,
-                baseline,
-                pin,
-                histogram,
-                note,
-            }
-        })
+        .prop_map(
+            |((id, samples, ns), (rate, share, clock), (baseline, pin), (histogram, note))| {
+                Figures {
+                    id,
+                    samples,
+                    ns,
+                    bytes_per_cycle: rate,
+                    share_of_limit: share,
+                    clock_ghz: clock,
+                    baseline,
+                    pin,
+                    histogram,
+                    note,
+                }
+            },
+        )
 }
 
 fn curve() -> impl Strategy<Value = Curve> {

@@ -135,7 +135,23 @@ fn rates(figures: &Figures, look: Look) -> Pieces {
         pieces.push((format!("{gap}{:.0} %", share * 100.0), bold));
         pieces.push((" of limit".to_string(), look.muted()));
     }
+    if let Some(clock) = figures.clock_ghz {
+        pieces.extend(ghz(clock, !pieces.is_empty(), look));
+    }
     pieces
+}
+
+/// Part of the clock by which its least and most must lie apart to be told.
+const STEADY: f64 = 0.01;
+
+/// `3.06 GHz`, and the range where it was not steady.
+fn ghz((median, least, most): (f64, f64, f64), gap: bool, look: Look) -> Pieces {
+    let gap = if gap { "  " } else { "" };
+    let mut text = format!("{gap}{median:.2}");
+    if most > least && most - least > STEADY * median {
+        text.push_str(&format!(" [{least:.2}, {most:.2}]"));
+    }
+    vec![(text, Style::new()), (" GHz".to_string(), look.muted())]
 }
 
 /// A line for the baseline and one for the pin, their figures below each other.

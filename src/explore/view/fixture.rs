@@ -135,6 +135,7 @@ fn figures() -> Figures {
         ns: Some((24.612, 24.53, 24.71)),
         bytes_per_cycle: Some(54.83),
         share_of_limit: Some(0.857),
+        clock_ghz: Some((3.062, 3.051, 3.071)),
         baseline: Some(ratio("libc", 1.104, "faster")),
         pin: Some(ratio("zero/ymm/u6/a64+32", 0.952, "slower")),
         histogram: Some(Histogram {

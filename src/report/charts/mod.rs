@@ -7,6 +7,7 @@ mod frame;
 mod heat;
 mod samples;
 mod sizes;
+mod skew;
 mod theme;
 
 pub(super) use bars::{Bar, bars};
@@ -14,3 +15,4 @@ pub(super) use curve::curve;
 pub(super) use heat::{broad, heat, step};
 pub(super) use samples::distributions;
 pub(super) use sizes::{Series, SizeCurves, SizePoint, size_curves};
+pub(super) use skew::skew;

@@ -1,7 +1,7 @@
 //! From what was gathered to sections.
 
-use super::super::gather::{Details, HostResults, OpResults};
-use super::{Block, Document, Section, breed, figures, host, tables};
+use super::super::gather::{Decided, Details, HostResults, OpResults};
+use super::{Block, Document, Section, breed, explained, figures, host, tables};
 use crate::encode::compile;
 use crate::print::listing;
 use crate::search::SizeOutcome;
@@ -58,7 +58,10 @@ fn of_op(found: &HostResults, op: &OpResults, host: &str, on: &str) -> Section {
     let mut blocks = Vec::new();
     let sizes = &op.outcome().sizes;
     if sizes.is_empty() {
-        blocks.push(if op.details.iter().all(|d| d.bench) {
+        blocks.push(if !op.others.is_empty() {
+            let text = "Nothing was searched under the default conditions: see below for others.";
+            Block::Warning { text: text.into() }
+        } else if op.details.iter().all(|d| d.bench) {
             let text = "Figures of benches: no search decided anything here.";
             Block::Text { text: text.into() }
         } else {
@@ -80,6 +83,11 @@ fn of_op(found: &HostResults, op: &OpResults, host: &str, on: &str) -> Section {
     blocks.extend(figures::overview(found, op, limit.as_ref(), on));
     blocks.extend(tables::robust(op.outcome()));
     blocks.extend(tables::winners(op.outcome(), limit.as_ref()));
+    let read = op.outcome().sizes.iter().flat_map(|size| {
+        let lines = super::super::size::reading(size).into_iter();
+        lines.map(move |line| format!("{}: {line}.", size.extent))
+    });
+    blocks.extend(read.map(|text| Block::Text { text }));
     blocks.extend(tables::baselines(op.outcome()));
     blocks.extend(tables::ties(op.outcome()));
     blocks.extend(tables::absent(op.outcome()));
@@ -89,6 +97,8 @@ fn of_op(found: &HostResults, op: &OpResults, host: &str, on: &str) -> Section {
         let open = sections.len() < OPEN;
         sections.extend(of_size(op, size, &id, (limit, on), open));
     }
+    let others = op.others.iter().enumerate();
+    sections.extend(others.map(|(i, other)| elsewhere(other, format!("{id}-other{i}"))));
     sections.extend(listings(op, &id));
     Section {
         title: format!("{}: {}", op.op, sizes_word(op)),
@@ -98,6 +108,30 @@ fn of_op(found: &HostResults, op: &OpResults, host: &str, on: &str) -> Section {
         blocks,
         sections,
         folds: None,
+    }
+}
+
+/// What was found under other conditions, in tables of its own.
+fn elsewhere(found: &Decided, id: String) -> Section {
+    let mut blocks = vec![Block::Text {
+        text: format!(
+            "From {}. Times under different conditions are not comparable with those above.",
+            found.sources().join(", ")
+        ),
+    }];
+    let warnings = found.outcome.warnings.iter();
+    blocks.extend(warnings.map(|text| Block::Warning { text: text.clone() }));
+    blocks.extend(tables::robust(&found.outcome));
+    blocks.extend(tables::winners(&found.outcome, None));
+    blocks.extend(tables::baselines(&found.outcome));
+    blocks.extend(tables::ties(&found.outcome));
+    Section {
+        id,
+        title: format!("{} under other conditions: {}", found.outcome.op, found.words()),
+        short: found.words(),
+        level: 4,
+        blocks,
+        ..Section::default()
     }
 }
 
@@ -135,6 +169,8 @@ fn sizes_word(op: &OpResults) -> String {
 fn details_by_size(op: &OpResults) -> Vec<Extent> {
     let mut sizes: Vec<Extent> = op.details.iter().map(|d| d.cell.extent()).collect();
     sizes.extend(op.outcome().sizes.iter().map(|s| s.extent));
+    sizes.extend(op.attributions.iter().map(|(_, a)| a.cell.extent()));
+    sizes.extend(op.placed.iter().map(|(_, p)| p.cell.extent()));
     sizes.sort_unstable();
     sizes.dedup();
     sizes
@@ -151,6 +187,7 @@ fn of_size(
     let details: Vec<&Details> = op.details.iter().filter(|d| d.cell.extent() == size).collect();
     let mut blocks = Vec::new();
     blocks.extend(outcome.and_then(tables::regrets));
+    blocks.extend(explained::of_size(op, size, on));
     blocks.extend(figures::of_size(op.outcome(), &details, limit, on));
     if blocks.is_empty() {
         return None;

@@ -4,6 +4,7 @@
 mod breed;
 mod build;
 mod captions;
+mod explained;
 mod figures;
 mod host;
 mod tables;

@@ -2,7 +2,7 @@
 
 use crate::results::RecordedRun;
 use crate::search::{CellOutcome, SearchOutcome, SizeOutcome};
-use crate::subject::{Cell, Contract, Op, Subject};
+use crate::subject::{Cell, Conditions, Consumer, Contract, Op, Subject};
 
 /// What the finished searches of an op decided: for each size and mix of sizes the newest
 /// outcome of those with the most cells; sizes ascending, then mixes.
@@ -12,6 +12,8 @@ pub(in crate::report) struct Decided {
     pub(in crate::report) outcome: SearchOutcome,
     /// The run that each size is of.
     pub(in crate::report) runs: Vec<String>,
+    /// Under which conditions all of it was measured, whoever reads the result.
+    pub(in crate::report) conditions: Conditions,
 }
 
 /// What a chart of samples shows: a subject in a cell of a run, by the name it has there.
@@ -22,8 +24,41 @@ pub(super) struct Wanted {
     pub(super) subject: Subject,
 }
 
-/// Merges the searches of an op; `finished` stands in order of time.
+/// The conditions of a size's cells, whoever reads the result: cells of several consumers
+/// stand side by side in one table, those of different pages, placements, sources or numbers of
+/// threads never do.
+fn setting(size: &SizeOutcome) -> Conditions {
+    let first = size.cells.first().map_or(Conditions::DEFAULT, |c| c.cell.conditions);
+    Conditions { consumer: Consumer::None, ..first }
+}
+
+/// Merges the searches of an op under the default conditions; `finished` stands in order of
+/// time. What was found under others is told of, and left out.
 pub(in crate::report) fn decided(finished: &[RecordedRun], op: Op) -> Decided {
+    let mut found = decided_under(finished, op, &Conditions::DEFAULT);
+    for other in others(finished, op) {
+        let extents = other.outcome.sizes.iter().map(|s| s.extent.to_string());
+        let text = format!(
+            "{op} {}: measured under other conditions too ({}), which stand in tables of their own",
+            extents.collect::<Vec<_>>().join(", "),
+            other.words()
+        );
+        found.outcome.warnings.push(text);
+    }
+    found
+}
+
+/// The same of all other conditions, each by itself.
+pub(in crate::report) fn others(finished: &[RecordedRun], op: Op) -> Vec<Decided> {
+    let outcomes = finished.iter().filter_map(|r| r.outcome.as_ref()).filter(|o| o.op == op);
+    let mut settings: Vec<Conditions> = outcomes.flat_map(|o| &o.sizes).map(setting).collect();
+    settings.sort_unstable();
+    settings.dedup();
+    settings.retain(|s| *s != Conditions::DEFAULT);
+    settings.iter().map(|s| decided_under(finished, op, s)).collect()
+}
+
+fn decided_under(finished: &[RecordedRun], op: Op, conditions: &Conditions) -> Decided {
     let mut sizes: Vec<(&RecordedRun, &SizeOutcome)> = Vec::new();
     // A search of a kernel's loops, or of loops for one size, says less than one of all: it
     // counts where there is no other.
@@ -36,7 +71,7 @@ pub(in crate::report) fn decided(finished: &[RecordedRun], op: Op) -> Decided {
         |outcome: &SearchOutcome| (kind(outcome).is_some(), outcome.contract != Contract::User);
     all.sort_by_key(|(_, outcome)| rank(outcome));
     for (run, outcome) in all {
-        for size in &outcome.sizes {
+        for size in outcome.sizes.iter().filter(|s| setting(s) == *conditions) {
             if let Some(kind) = kind(outcome) {
                 let there = sizes.iter().any(|(_, s)| s.extent == size.extent);
                 let shown = if there { "not shown here" } else { "shown here" };
@@ -69,6 +104,7 @@ pub(in crate::report) fn decided(finished: &[RecordedRun], op: Op) -> Decided {
     Decided {
         outcome: SearchOutcome { op, contract, seed: 0, seconds: 0.0, sizes, warnings },
         runs,
+        conditions: *conditions,
     }
 }
 
@@ -85,6 +121,11 @@ fn kind(outcome: &SearchOutcome) -> Option<&'static str> {
 }
 
 impl Decided {
+    /// Its conditions, as far as they are no defaults.
+    pub(in crate::report) fn words(&self) -> String {
+        self.conditions.words().join(", ")
+    }
+
     /// The runs, each once, by time.
     pub(in crate::report) fn sources(&self) -> Vec<String> {
         let mut sources = self.runs.clone();

@@ -10,13 +10,13 @@ mod trials;
 use std::collections::HashMap;
 
 use crate::host::Host;
-use crate::results::{Folder, RecordedRun, ResultsError, RunInfo};
-use crate::search::SearchOutcome;
+use crate::results::{Explained, Folder, RecordedExplanation, RecordedRun, ResultsError, RunInfo};
+use crate::search::{Attribution, Placed, SearchOutcome};
 use crate::subject::{Cell, Op};
 use crate::template::{AXES, Axis};
 
 pub(super) use curve::{Curve, CurvePoint};
-pub(super) use decided::{Decided, decided};
+pub(super) use decided::{Decided, decided, others};
 pub(super) use map::{Map, MapAxis};
 pub(super) use samples::Distribution;
 use samples::Gathering;
@@ -61,11 +61,26 @@ pub(super) struct OpResults {
     pub(super) op: Op,
     /// The newest of what was decided.
     pub(super) decided: Decided,
+    /// What was decided under other conditions, each by itself.
+    pub(super) others: Vec<Decided>,
+    /// Why winners win, the newest of each cell, with the run.
+    pub(super) attributions: Vec<(String, Attribution)>,
+    /// What placements do to loops, the newest of each cell, with the run.
+    pub(super) placed: Vec<(String, Placed)>,
     /// Charts' data by cell; cells that no finished run decided are among them.
     pub(super) details: Vec<Details>,
 }
 
 impl OpResults {
+    /// Whether nothing is known.
+    fn is_empty(&self) -> bool {
+        self.outcome().sizes.is_empty()
+            && self.details.is_empty()
+            && self.others.is_empty()
+            && self.attributions.is_empty()
+            && self.placed.is_empty()
+    }
+
     /// What was decided, as one search.
     pub(super) fn outcome(&self) -> &SearchOutcome {
         &self.decided.outcome
@@ -119,8 +134,18 @@ pub(super) fn gather_over(
     found.warnings.extend(decisions.warnings);
     found.ops = Op::ALL
         .iter()
-        .map(|op| OpResults { op: *op, decided: decided(&decisions.rows, *op), details: vec![] })
+        .map(|op| OpResults {
+            op: *op,
+            decided: decided(&decisions.rows, *op),
+            others: others(&decisions.rows, *op),
+            attributions: Vec::new(),
+            placed: Vec::new(),
+            details: Vec::new(),
+        })
         .collect();
+    let explained = folder.attributions()?;
+    found.warnings.extend(explained.warnings);
+    explained.rows.into_iter().for_each(|one| explain(&mut found.ops, one));
     let mut seen: Vec<String> = found.runs.iter().map(|r| r.id.clone()).collect();
     if depth == Depth::Everything {
         read_trials(folder, axes, &decisions.rows, &mut found, &mut seen)?;
@@ -128,8 +153,27 @@ pub(super) fn gather_over(
     }
     seen.retain(|run| !found.finished.contains(run));
     found.cut_off = seen;
-    found.ops.retain(|op| !op.outcome().sizes.is_empty() || !op.details.is_empty());
+    found.ops.retain(|op| !op.is_empty());
     Ok(found)
+}
+
+/// Puts an explanation where it belongs, in the place of an older one of the same cell.
+fn explain(ops: &mut [OpResults], one: RecordedExplanation) {
+    let run = one.run;
+    match one.explained {
+        Explained::Winner(found) => {
+            let Some(op) = ops.iter_mut().find(|o| o.op == found.cell.op) else { return };
+            op.attributions.retain(|(_, old)| old.cell != found.cell);
+            op.attributions.push((run, *found));
+            op.attributions.sort_by_key(|(_, a)| (a.cell.extent(), a.cell));
+        }
+        Explained::Placement(found) => {
+            let Some(op) = ops.iter_mut().find(|o| o.op == found.cell.op) else { return };
+            op.placed.retain(|(_, old)| old.cell != found.cell);
+            op.placed.push((run, found));
+            op.placed.sort_by_key(|(_, p)| (p.cell.extent(), p.cell));
+        }
+    }
 }
 
 fn read_trials(

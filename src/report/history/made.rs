@@ -51,6 +51,7 @@ pub(super) fn ask(cell: &mut Measured, pairs: &[(usize, usize)]) {
             ratio,
             ratio_ci: (ratio * (1.0 - HALF), ratio * (1.0 + HALF)),
             verdict: verdict(1.0 / ratio),
+            p: 0.001,
         });
     }
 }

@@ -190,6 +190,31 @@ fn curves_show_one_axis_or_the_size() {
 }
 
 #[test]
+fn curves_show_placements_of_the_buffers() {
+    let mut model = model();
+    press(&mut model, "c");
+    // Behind the last axis; what has no source has one coordinate only.
+    for _ in 0..AXES.len() - axis("align") {
+        model.update(Event::Key(Key::Tab));
+    }
+    settle(&mut model, by_length, Model::is_coarse_complete);
+    let curve = model.screen().curve.unwrap();
+    assert_eq!((curve.x.as_str(), curve.cursor), ("dst mod 64", Some(0)));
+    let labels: Vec<&str> = curve.series[0].points.iter().map(|p| p.label.as_str()).collect();
+    assert_eq!((labels.len(), labels[1], labels.last()), (13, "1", Some(&"63")));
+    assert_eq!(curve.series[1].name, "libc");
+    model.update(Event::Key(Key::Right));
+    assert_eq!(model.screen().curve.unwrap().cursor, Some(1));
+    // The figures are those of the placement.
+    assert!(model.screen().figures.ns.is_some() && model.screen().figures.clock_ghz.is_some());
+    model.update(Event::Key(Key::Tab));
+    assert_eq!(model.screen().curve.unwrap().x, "size (bytes)");
+    model.update(Event::Key(Key::Esc));
+    settle(&mut model, by_length, Model::is_coarse_complete);
+    assert_eq!(id(&model), "zero/ymm/u4");
+}
+
+#[test]
 fn all_values_can_be_shown() {
     let mut model = model();
     press(&mut model, "z");
