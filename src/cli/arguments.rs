@@ -8,6 +8,8 @@ use clap::builder::{PossibleValue, TypedValueParser};
 
 use super::exit::usage;
 use crate::search::SearchFile;
+use crate::search::selftest::Neighbour;
+use crate::search::selftest::traps::Trap;
 use crate::space::explain;
 use crate::subject::{
     Baseline, Class, Consumer, Contract, Drive, Level, NamedLoop, Op, Pages, SizeMix, Source,
@@ -136,6 +138,18 @@ pub(super) struct Countermeasures(pub(super) Vec<Countermeasure>);
 
 pub(super) fn countermeasures() -> impl TypedValueParser<Value = Countermeasures> {
     several("countermeasure", Countermeasures)
+}
+
+/// Traps as one argument.
+#[derive(Clone, Debug)]
+pub(super) struct Traps(pub(super) Vec<Trap>);
+
+pub(super) fn traps() -> impl TypedValueParser<Value = Traps> {
+    several("trap", Traps)
+}
+
+pub(super) fn neighbour() -> impl TypedValueParser<Value = Neighbour> {
+    one::<Neighbour>("neighbour")
 }
 
 pub(super) fn source() -> impl TypedValueParser<Value = Source> {

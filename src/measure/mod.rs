@@ -22,7 +22,7 @@ mod sequence;
 pub use block::{Contender, run_blocks};
 pub use buffers::Rig;
 pub use draw::{layout, member_order, visit_order};
-pub use instruments::Instruments;
+pub use instruments::{Instruments, step_of};
 pub use ring::{Levels, Ring, state_exists};
 pub use sequence::{SEQUENCE, Sequence};
 

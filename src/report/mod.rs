@@ -16,6 +16,7 @@ mod markdown;
 mod page;
 mod plain;
 mod rows;
+mod selftest;
 mod size;
 mod sizes;
 mod text;
@@ -27,6 +28,7 @@ pub use folders::{Form, ReportError, folders};
 pub use json::outcome_json;
 pub use page::outcome;
 pub use plain::plain;
+pub use selftest::{SelftestSetting, noise, noise_json, traps, traps_json};
 
 #[cfg(test)]
 mod fixture;

@@ -13,6 +13,7 @@ mod plan;
 mod race;
 mod run;
 mod screen;
+pub mod selftest;
 
 pub use budget::Budget;
 pub use candidate::{Candidate, compile_all};

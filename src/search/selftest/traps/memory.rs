@@ -1,0 +1,111 @@
+//! Traps of what the caches and the pages are like when a call starts.
+
+use super::desk::{Cannot, Figure, TrapDesk, cell, each_call, ticks_a_call, usual};
+use crate::measure::Ring;
+use crate::search::Effort;
+use crate::search::selftest::bias;
+use crate::search::selftest::desk::{Loops, member};
+use crate::subject::{Cell, Conditions, Level, Op, Pages, Source, State};
+
+/// Bytes of a copy out of memory into the first level.
+const READ_IN: u64 = 8 << 10;
+
+pub(super) fn source(desk: &mut TrapDesk<'_>, on: bool) -> Result<Figure, Cannot> {
+    let copy = desk.vector(Op::Copy, "/u4")?;
+    let read = desk.vector(Op::Read, "/u4")?;
+    let source = if on { Source::Written } else { Source::Untouched };
+    let into = Cell {
+        state: State::pair(Level::Dram, Level::L1),
+        conditions: Conditions { source, ..Conditions::DEFAULT },
+        ..cell(Op::Copy, READ_IN, Level::L1)
+    };
+    desk.exists(&into)?;
+    let reading = cell(Op::Read, READ_IN, Level::Dram);
+    let reading = desk.run(reading, &[("the reading loop", member(&read.body))], (60, 1))?;
+    let copying = desk.run(into, &[("the copy", member(&copy.body))], (60, 1))?;
+    let value = ticks_a_call(&copying, 0) / ticks_a_call(&reading, 0);
+    Ok(Figure { value, text: format!("a copy of 8 KiB takes {value:.2} × a read") })
+}
+
+/// Sizes of which nobody else has buffers: these are first touched when they are asked for.
+const UNUSED: std::ops::Range<u64> = 64..96;
+
+pub(super) fn first_touch(desk: &mut TrapDesk<'_>) -> Result<Figure, Cannot> {
+    use rand::RngExt;
+    let plain = desk.vector(Op::Zero, "/u4")?;
+    // Whole pages, so that each pass meets new ones; odd, so that the buffers are new.
+    let pages = desk.desk.rng.random_range(UNUSED);
+    let cell = cell(Op::Zero, pages * 4096 + 64, Level::Dram);
+    let members = [("the plain loop", member(&plain.body))];
+    let first = desk.run(cell, &members, (1, 1))?;
+    let later = desk.run(cell, &members, (30, 2))?;
+    let first = each_call(&first, 0).first().copied().unwrap_or(f64::NAN);
+    let value = first / usual(&each_call(&later, 0));
+    Ok(Figure { value, text: format!("the first pass takes {value:.2} × a later one") })
+}
+
+pub(super) fn fresh_pages(desk: &mut TrapDesk<'_>, on: bool) -> Result<Figure, Cannot> {
+    let plain = desk.vector(Op::Zero, "/u4")?;
+    let members = [("the plain loop", member(&plain.body))];
+    let there = cell(Op::Zero, 64 << 10, Level::Dram);
+    let pages = if on { Pages::Small } else { Pages::Fresh };
+    let asked = Cell { conditions: Conditions { pages, ..Conditions::DEFAULT }, ..there };
+    desk.exists(&asked)?;
+    let reference = ticks_a_call(&desk.run(there, &members, (40, 1))?, 0);
+    let value = ticks_a_call(&desk.run(asked, &members, (40, 1))?, 0) / reference;
+    Ok(Figure { value, text: format!("64 KiB take {value:.2} × those that are there") })
+}
+
+pub(super) fn predecessor(desk: &mut TrapDesk<'_>) -> Result<Figure, Cannot> {
+    let llc = cell(Op::Copy, 4096, Level::Llc);
+    desk.exists(&llc)?;
+    let loops = Loops::of(Op::Copy, &desk.host.usable);
+    let loops = loops.ok_or_else(|| Cannot::Here("no vector loop runs here".into()))?;
+    let effort = Effort { layouts: 30, blocks: 1, pass_ns: 20_000, limit_ns: 0 };
+    let bias = bias::predecessor(&mut desk.desk, llc, &loops, effort)?;
+    let (low, high) = bias.ci;
+    let text = format!("llc, 4 KiB copied: {:.3} [{low:.3}, {high:.3}]", bias.ratio);
+    Ok(Figure { value: bias.ratio, text })
+}
+
+pub(super) fn near_touch(desk: &mut TrapDesk<'_>) -> Result<Figure, Cannot> {
+    let plain = desk.vector(Op::Zero, "/u1")?;
+    let members = [("the plain loop", member(&plain.body))];
+    let near = [Level::Llc, Level::L2].into_iter().map(|l| cell(Op::Zero, 64, l));
+    let near = near.filter(|c| desk.exists(c).is_ok()).next();
+    let near = near.ok_or_else(|| Cannot::Here("this machine tells of no second level".into()))?;
+    let far = ticks_a_call(&desk.run(cell(Op::Zero, 64, Level::Dram), &members, (60, 1))?, 0);
+    let value = far / ticks_a_call(&desk.run(near, &members, (20, 1))?, 0);
+    Ok(Figure { value, text: format!("dram takes {value:.2} × {}", near.state) })
+}
+
+pub(super) fn repeated_pair(desk: &mut TrapDesk<'_>) -> Result<Figure, Cannot> {
+    let nt = desk.vector(Op::Zero, "/u4/nt")?;
+    let members = [("the non-temporal loop", member(&nt.body))];
+    let l1 = cell(Op::Zero, 4096, Level::L1);
+    let asked = ticks_a_call(&desk.run(l1, &members, (60, 3))?, 0);
+    let left_off = desk.desk.without;
+    desk.leave_off(Default::default());
+    let reference = desk.run(l1, &members, (60, 3));
+    desk.leave_off(left_off);
+    let value = asked / ticks_a_call(&reference?, 0);
+    Ok(Figure { value, text: format!("4 KiB with nt in l1: {value:.2} × on a ring") })
+}
+
+pub(super) fn told_caches(desk: &mut TrapDesk<'_>, on: bool) -> Result<Figure, Cannot> {
+    let levels = match (on, desk.host.measured) {
+        (false, _) => desk.host.told,
+        (true, Some(measured)) => measured,
+        (true, None) => return Err(Cannot::Here("no cache was measured here".into())),
+    };
+    // From large to small: the first that the last level is said to have room for.
+    let sizes = (12..=28).rev().map(|log| cell(Op::Zero, 1 << log, Level::Llc));
+    let found = sizes.filter(|c| Ring::plan(c, &levels).is_ok()).next();
+    let llc = found.ok_or_else(|| Cannot::Here("there is no last level of its own".into()))?;
+    let dram = cell(Op::Zero, llc.size, Level::Dram);
+    let plain = desk.vector(Op::Zero, "/u4")?;
+    let members = [("the plain loop", member(&plain.body))];
+    let near = ticks_a_call(&desk.run(llc, &members, (6, 1))?, 0);
+    let value = near / ticks_a_call(&desk.run(dram, &members, (12, 1))?, 0);
+    Ok(Figure { value, text: format!("{}: llc takes {value:.2} × dram", llc.extent()) })
+}
