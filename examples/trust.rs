@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use looptune::encode::compile;
 use looptune::host::{Fingerprint, Host};
-use looptune::measure::state_exists;
+use looptune::measure::{Levels, state_exists};
 use looptune::search::band;
 use looptune::stats::Verdict;
 use looptune::subject::{Cell, Drive, Level, Op, State, Variant};
@@ -71,7 +71,7 @@ fn main() -> Result<(), Failed> {
             if state.is_some_and(|s| s != *level) {
                 continue;
             }
-            if let Err(why) = state_exists(&cell, &host.caches) {
+            if let Err(why) = state_exists(&cell, &Levels::of(&host.caches)) {
                 println!("{cell}: {why}");
                 continue;
             }

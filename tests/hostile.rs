@@ -90,7 +90,7 @@ fn a_search_completes_around_them() {
         baselines: Baseline::PRESENT.to_vec(),
         weights: Vec::new(),
     };
-    let plans = plan(&question, &host.caches);
+    let plans = plan(&question, &looptune::measure::Levels::of(&host.caches));
     let deadline = Duration::from_secs(1);
     let program = env!("CARGO_BIN_EXE_looptune").to_string();
     let mut client = Client::new(ClientOptions { deadline, ..ClientOptions::new(vec![program]) });
@@ -100,6 +100,7 @@ fn a_search_completes_around_them() {
         question: &question,
         plans: &plans,
         candidates: &candidates,
+        incumbents: &looptune::search::Incumbents::default(),
         strategy: Strategy::default(),
         tick_hz: host.tsc.calibrated_hz,
         started,

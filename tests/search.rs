@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use looptune::search::{
-    Budget, Candidate, Job, Question, Stop, Strategy, compile_all, plan, search,
+    Budget, Candidate, Incumbents, Job, Question, Stop, Strategy, compile_all, plan, search,
 };
 use looptune::stats::Verdict;
 use looptune::subject::{
@@ -30,6 +30,8 @@ struct Script {
     among_few: fn(&Variant) -> f64,
     /// Requests until an interruption.
     patience: u32,
+    /// What was chosen before.
+    incumbents: Incumbents,
 }
 
 impl Script {
@@ -41,6 +43,7 @@ impl Script {
             full_fails: |_| false,
             among_few: |_| 1.0,
             patience: u32::MAX,
+            incumbents: Incumbents::default(),
         }
     }
 }
@@ -167,12 +170,14 @@ fn run(
     states: &[Level],
 ) -> (looptune::search::SearchOutcome, Rows) {
     let question = question(states);
-    let plans = plan(&question, &looptune::host::Host::detect().caches);
+    let plans =
+        plan(&question, &looptune::measure::Levels::of(&looptune::host::Host::detect().caches));
     let mut rows = Rows::default();
     let job = Job {
         question: &question,
         plans: &plans,
         candidates: list,
+        incumbents: &script.incumbents.clone(),
         strategy: Strategy::default(),
         tick_hz: TICK_HZ,
         started: Instant::now(),
@@ -244,7 +249,8 @@ fn a_mix_is_a_question_of_its_own_beside_sizes() {
     let mix = SizeMix::parse("", "web", "8,3\n4096,0.1").unwrap();
     let mut asked = question(&[Level::L1]);
     asked.mixes = vec![mix.clone()];
-    let plans = plan(&asked, &looptune::host::Host::detect().caches);
+    let plans =
+        plan(&asked, &looptune::measure::Levels::of(&looptune::host::Host::detect().caches));
     // The mean is small: both drives, as of small sizes.
     let drives: Vec<Vec<Drive>> =
         plans.iter().map(|p| p.cells.iter().map(|c| c.drive).collect()).collect();
@@ -253,6 +259,7 @@ fn a_mix_is_a_question_of_its_own_beside_sizes() {
         question: &asked,
         plans: &plans,
         candidates: &list,
+        incumbents: &Incumbents::default(),
         strategy: Strategy::default(),
         tick_hz: TICK_HZ,
         started: Instant::now(),
@@ -277,6 +284,48 @@ fn a_mix_is_a_question_of_its_own_beside_sizes() {
         None => weights.is_empty(),
         Some(of) => of == mix.mix && *weights == mix.weights,
     }));
+}
+
+#[test]
+fn who_was_chosen_before_stays_unless_something_is_faster() {
+    let list = candidates();
+    let flat = |_: &Cell, v: Option<&Variant>| match v {
+        Some(v) if v.class == Class::Ymm && v.unroll == 1 => 84.0,
+        Some(v) if v.class == Class::Ymm => 80.0,
+        Some(_) => 120.0,
+        None => 100.0,
+    };
+    let chosen = |before: Option<&str>| {
+        let mut script = Script::new(&list, flat);
+        let (found, _) = run(&mut script, &list, &[Level::L1]);
+        if let Some(id) = before {
+            let variant: Variant = id.parse().unwrap();
+            let mut earlier = found;
+            let size = &mut earlier.sizes[0];
+            size.cells[0].winner.as_mut().unwrap().variant = variant;
+            size.robust.as_mut().unwrap().variant = variant;
+            script.incumbents.take(&earlier);
+            // What is newer was taken first.
+            size_of_another(&mut earlier, "zero/r64");
+            script.incumbents.take(&earlier);
+        }
+        let (found, _) = run(&mut script, &list, &[Level::L1]);
+        let size = &found.sizes[0];
+        let ids =
+            [size.robust.as_ref().unwrap().variant, size.cells[0].winner.as_ref().unwrap().variant];
+        ids.map(|v| v.to_string())
+    };
+    assert_eq!(chosen(None), ["zero/ymm/u2", "zero/ymm/u2"], "the shortest of equals");
+    assert_eq!(chosen(Some("zero/ymm/u8")), ["zero/ymm/u8", "zero/ymm/u8"]);
+    assert_eq!(chosen(Some("zero/ymm")), ["zero/ymm/u2", "zero/ymm/u2"], "5 % slower now");
+    // Of a space that it is no part of it is forgotten.
+    assert_eq!(chosen(Some("zero/ymm/u16")), ["zero/ymm/u2", "zero/ymm/u2"]);
+}
+
+fn size_of_another(outcome: &mut looptune::search::SearchOutcome, id: &str) {
+    let variant: Variant = id.parse().unwrap();
+    outcome.sizes[0].cells[0].winner.as_mut().unwrap().variant = variant;
+    outcome.sizes[0].robust.as_mut().unwrap().variant = variant;
 }
 
 #[test]

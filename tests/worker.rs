@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use looptune::host::Fingerprint;
-use looptune::measure::state_exists;
+use looptune::measure::{Levels, state_exists};
 use looptune::subject::{Cell, Drive, Level, Op, SizeMix, State};
 use looptune::trial::{
     BlockRequest, BlockResult, Body, Check, Contract, EvaluateError, Evaluator, Failure,
@@ -117,7 +117,7 @@ fn mixed_request(level: Level, drive: Drive, bodies: Vec<Body>) -> BlockRequest 
 
 #[test]
 fn a_mix_is_timed_in_every_state_and_drive() {
-    let caches = looptune::host::Host::detect().caches;
+    let levels = Levels::of(&looptune::host::Host::detect().caches);
     let mut client = Client::new(options());
     // Calls that leave the cache walk a ring even where others repeat on one pair.
     let Body::Machine(plain) = copy() else { panic!("it is generated") };
@@ -125,7 +125,7 @@ fn a_mix_is_timed_in_every_state_and_drive() {
     for level in Level::ALL {
         for drive in Drive::ALL {
             let asked = mixed_request(*level, *drive, vec![copy(), Body::Libc, leaving.clone()]);
-            if state_exists(&asked.cell, &caches).is_err() {
+            if state_exists(&asked.cell, &levels).is_err() {
                 continue;
             }
             let result = client.evaluate(&asked).unwrap();

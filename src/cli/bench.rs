@@ -12,7 +12,8 @@ use self::course::{Course, Slot, run_courses};
 use super::arguments::{self, Drives, Sizes, States};
 use super::conditions::ConditionsArgs;
 use super::exit::{unsupported, usage};
-use super::session::Session;
+use super::session::{Session, cache_sizes};
+use crate::measure::{CacheSizes, Thoroughness};
 use crate::report;
 use crate::search::{
     Budget, Candidate, Entrant, Question, baseline_entrant, candidate_entrant, fresh_seed, plan,
@@ -56,6 +57,9 @@ pub struct BenchArgs {
     /// Drives, one or a list [default: throughput; both below 256 bytes a call]
     #[arg(long, visible_alias = "drives", value_parser = arguments::drives())]
     drive: Option<Drives>,
+    /// Sizes of the caches that states are made of: measured first, or as the processor tells
+    #[arg(long, value_parser = cache_sizes(), default_value = "measured")]
+    caches: CacheSizes,
     /// For the whole command: a time, or a number of samples [default: 0.7s a cell; alone 0.25s a loop and cell]
     #[arg(long, value_parser = Budget::parse, allow_hyphen_values = true, value_hint = ValueHint::Other)]
     budget: Option<Budget>,
@@ -94,6 +98,7 @@ pub(super) fn run(args: &BenchArgs, runner: Option<&str>) -> anyhow::Result<()> 
         };
         second.member.plant = plant;
     }
+    args.look_at_caches(&mut session)?;
     let cells = args.cells(op, &session)?;
     let budget = share(args.budget, cells.len());
     let cells = cells.iter().map(|c| (*c, budget)).collect();
@@ -120,6 +125,14 @@ pub(super) fn run(args: &BenchArgs, runner: Option<&str>) -> anyhow::Result<()> 
 impl BenchArgs {
     fn seed(&self) -> u64 {
         self.seed.unwrap_or_else(fresh_seed)
+    }
+
+    /// Measures the caches that states are made of, unless they are to be as told.
+    fn look_at_caches(&self, session: &mut Session) -> anyhow::Result<()> {
+        if self.caches == CacheSizes::Measured {
+            session.measure_caches(Thoroughness::Quick)?;
+        }
+        Ok(())
     }
 
     /// What is asked of an op.
@@ -150,7 +163,7 @@ impl BenchArgs {
     /// # Errors
     /// Where none exists here, with the reasons.
     fn cells(&self, op: Op, session: &Session) -> anyhow::Result<Vec<Cell>> {
-        let plans = plan(&self.question(op)?, &session.host.caches);
+        let plans = plan(&self.question(op)?, &session.reckoned.levels);
         let cells: Vec<Cell> = plans.iter().flat_map(|p| p.cells.clone()).collect();
         if cells.is_empty() {
             let reasons = plans.iter().flat_map(|p| p.absent.iter().map(|(_, why)| why.clone()));

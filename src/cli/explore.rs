@@ -18,7 +18,7 @@ use crate::explore::terminal::{self, Inbox, Options, Trace};
 use crate::explore::view::{Depth, Look};
 use crate::explore::{Ledger, Measurer, Model, Question, Surroundings, World, recorded, script};
 use crate::host::Host;
-use crate::measure::state_exists;
+use crate::measure::{Levels, state_exists};
 use crate::report::Facts;
 use crate::results::Folder;
 use crate::subject::{Cell, Drive, Level, Op, State};
@@ -152,8 +152,8 @@ type Begun = (World, Question, Vec<String>);
 fn measured_world(args: &ExploreArgs, host: &Host) -> anyhow::Result<Begun> {
     let (op, size) = (args.op.unwrap_or(OP), args.size.unwrap_or(SIZE));
     let drive = args.drive.unwrap_or(Drive::Throughput);
-    let caches = host.caches.clone();
-    let exists = move |cell: &Cell| state_exists(cell, &caches);
+    let levels = Levels::of(&host.caches);
+    let exists = move |cell: &Cell| state_exists(cell, &levels);
     let states: Vec<State> = Level::ALL.iter().map(|level| State::both(*level)).collect();
     let state = match args.state {
         Some(state) => match exists(&Cell::new(op, size, state, drive)) {

@@ -13,7 +13,9 @@ use clap::{Args, ValueHint};
 
 use self::contests::Contests;
 use super::arguments;
+use super::host::wrap;
 use super::session::Session;
+use crate::measure::Thoroughness;
 use crate::report::history::{HistoryRecord, history_csv, history_heading};
 use crate::search::{Budget, fresh_seed};
 use crate::subject::Op;
@@ -66,6 +68,9 @@ pub struct HistoryArgs {
     quiet: bool,
 }
 
+/// Columns of a warning.
+const WIDTH: usize = 100;
+
 /// A table that was measured.
 struct Made {
     page: String,
@@ -74,6 +79,7 @@ struct Made {
 
 pub(super) fn run(args: &HistoryArgs, runner: Option<&str>) -> anyhow::Result<()> {
     let mut session = Session::new(runner)?;
+    session.measure_caches(Thoroughness::Quick)?;
     let asked = args.table.map_or(HistoryTable::ALL.to_vec(), |table| vec![table]);
     let seed = args.seed.unwrap_or_else(fresh_seed);
     let budget = args.budget.map(|budget| match budget {
@@ -81,12 +87,16 @@ pub(super) fn run(args: &HistoryArgs, runner: Option<&str>) -> anyhow::Result<()
         Budget::Samples(n) => Budget::Samples(n.div_ceil(asked.len() as u64)),
     });
     let facts = session.facts(Op::Copy);
+    let warnings = session.reckoned.warnings.clone();
     let mut contests =
         Contests { session: &mut session, budget, seed, quiet: args.quiet, cut: false };
     let mut records = Vec::new();
     let mut out = std::io::stdout();
     if !args.csv {
         write!(out, "{}", history_heading(&facts))?;
+        for warning in warnings.iter().flat_map(|w| wrap(w, WIDTH)) {
+            writeln!(out, "{warning}")?;
+        }
     }
     for table in asked {
         let made = match table {

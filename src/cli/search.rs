@@ -11,12 +11,15 @@ use super::arguments::{self, Drives, Sizes, States, Weights};
 use super::conditions::ConditionsArgs;
 use super::exit::{unsupported, usage};
 use super::progress::{Both, ProgressLine, Steps};
-use super::session::{Session, command_line};
+use super::session::{Session, cache_sizes, command_line};
+use crate::host::CpuTimes;
+use crate::measure::{CacheSizes, Thoroughness};
 use crate::report;
-use crate::results::{Journal, ResultsError};
+use crate::results::{Folder, Journal, ResultsError};
+use crate::search::selftest::loudness;
 use crate::search::{
-    Budget, Job, Question, SearchFile, SearchOutcome, SizePlan, Stop, compile_all, fresh_seed,
-    plan, search,
+    Budget, Candidate, Incumbents, Job, Question, SearchFile, SearchOutcome, SizePlan, Stop,
+    compile_all, fresh_seed, plan, search,
 };
 use crate::space;
 use crate::subject::{Baseline, Contract, Op, Placement, Variant};
@@ -59,9 +62,16 @@ pub struct SearchArgs {
     /// instructions and movnti only
     #[arg(long, value_parser = arguments::contract(), default_value = "user")]
     contract: Contract,
+    /// Choose as if nothing had been chosen before. By default a loop that an earlier search
+    /// chose races again, and stays the choice unless something is faster
+    #[arg(long)]
+    no_incumbents: bool,
     /// Search file (a path or a built-in name): narrows the axes, may set sizes and states
     #[arg(long, value_name = "FILE", value_parser = arguments::space(), hide_possible_values = true, value_hint = ValueHint::FilePath)]
     space: Option<String>,
+    /// Sizes of the caches that states are made of: measured before the search, or as the processor tells
+    #[arg(long, value_parser = cache_sizes(), default_value = "measured")]
+    caches: CacheSizes,
     /// Folder of the results
     #[arg(long, value_name = "DIR", default_value = "results", value_hint = ValueHint::DirPath)]
     results: PathBuf,
@@ -76,7 +86,7 @@ pub struct SearchArgs {
 }
 
 pub(super) fn run(args: &SearchArgs, runner: Option<&str>) -> anyhow::Result<()> {
-    let started = Instant::now();
+    let (started, times) = (Instant::now(), CpuTimes::read());
     let file = match &args.space {
         Some(name) => arguments::search_file(name)?,
         None => SearchFile::default_for(args.op),
@@ -87,7 +97,10 @@ pub(super) fn run(args: &SearchArgs, runner: Option<&str>) -> anyhow::Result<()>
     let file = file.under(args.contract);
     let mut session = Session::new(runner)?;
     let question = question(args, &file)?;
-    let plans = plan(&question, &session.host.caches);
+    if args.caches == CacheSizes::Measured {
+        session.measure_caches(Thoroughness::Quick)?;
+    }
+    let plans = plan(&question, &session.reckoned.levels);
     refuse_empty(&plans)?;
 
     let usable = session.host.usable;
@@ -105,6 +118,10 @@ pub(super) fn run(args: &SearchArgs, runner: Option<&str>) -> anyhow::Result<()>
             file.name, args.contract
         ));
     }
+    let incumbents = match args.no_incumbents {
+        true => Incumbents::default(),
+        false => earlier(args, &session.host.key, &candidates),
+    };
     let command = command_line();
     let tell = |trouble: &ResultsError| eprintln!("looptune: {trouble}");
     let host = &session.host;
@@ -114,6 +131,7 @@ pub(super) fn run(args: &SearchArgs, runner: Option<&str>) -> anyhow::Result<()>
         question: &question,
         plans: &plans,
         candidates: &candidates,
+        incumbents: &incumbents,
         strategy: file.strategy,
         tick_hz: host.tsc.calibrated_hz,
         started,
@@ -121,7 +139,10 @@ pub(super) fn run(args: &SearchArgs, runner: Option<&str>) -> anyhow::Result<()>
     let outcome = search(&job, &mut session.client, &mut Both(&mut journal, &mut line));
     line.finish();
     let mut outcome = outcome?;
+    outcome.warnings.splice(0..0, session.reckoned.warnings.clone());
     outcome.warnings.extend(lost_workers(&outcome, session.client.lost()));
+    let steal = times.and_then(|before| CpuTimes::read()?.steal_since(&before));
+    outcome.warnings.extend(loudness(&outcome.sizes, steal).map(|loud| loud.to_string()));
     let kept = journal.finish_search(&outcome);
 
     let facts = session.facts(args.op);
@@ -163,6 +184,19 @@ fn question(args: &SearchArgs, file: &SearchFile) -> anyhow::Result<Question> {
         baselines: Baseline::PRESENT.to_vec(),
         weights: args.weights.as_ref().map(|w| w.0.clone()).unwrap_or_default(),
     })
+}
+
+/// What earlier searches in the results folder chose. A folder that cannot be read holds
+/// nobody up: the journal will say what is wrong with it.
+fn earlier(args: &SearchArgs, key: &str, candidates: &[Candidate]) -> Incumbents {
+    let mut incumbents = Incumbents::default();
+    let decisions = Folder::at(&args.results.join(key)).decisions().unwrap_or_default();
+    let outcomes = decisions.rows.iter().rev().filter_map(|run| run.outcome.as_ref());
+    outcomes
+        .filter(|o| o.op == args.op && o.contract == args.contract)
+        .for_each(|outcome| incumbents.take(outcome));
+    incumbents.keep(candidates);
+    incumbents
 }
 
 /// A file of loops for single sizes has nothing for others.

@@ -7,15 +7,16 @@ use clap::{Args, ValueHint};
 use super::arguments::{self, States};
 use super::exit::unsupported;
 use super::progress::ProgressLine;
-use super::session::Session;
-use crate::measure::Levels;
+use super::session::{Session, client_options};
+use crate::measure::{Levels, Thoroughness};
 use crate::report;
 use crate::search::selftest::traps::{Trap, TrapHost, TrapTest, traps};
 use crate::search::selftest::{Busy, Neighbour, NoiseTest, noise};
 use crate::search::{Question, fresh_seed, plan};
 use crate::subject::{Cell, Conditions, Consumer, Contract, Drive, Op};
-use crate::trial::Without;
+use crate::trial::{Evaluator, Without};
 use crate::units::parse_size;
+use crate::worker::{Client, ClientOptions};
 
 /// Contests a state: so many that five wrong ones of a hundred are told from ten.
 const CONTESTS: u32 = 200;
@@ -84,6 +85,7 @@ fn size(text: &str) -> Result<u64, String> {
 pub(super) fn run(args: &SelftestArgs, runner: Option<&str>) -> anyhow::Result<()> {
     let mut session = Session::new(runner)?;
     let seed = args.seed.unwrap_or_else(fresh_seed);
+    session.measure_caches(Thoroughness::Quick)?;
     let cpu = session.client.start()?.cpu.clone();
     let neighbour = match args.busy {
         None => None,
@@ -97,10 +99,10 @@ pub(super) fn run(args: &SelftestArgs, runner: Option<&str>) -> anyhow::Result<(
         busy: neighbour.as_ref().map(|(how, busy)| (*how, busy.cpu())),
         cpu: cpu.ok(),
         counter_hz: session.host.tsc.calibrated_hz,
-        disturbances: session.host.disturbances(),
+        disturbances: [session.reckoned.warnings.clone(), session.host.disturbances()].concat(),
     };
     if args.traps || args.only.is_some() {
-        return show_traps(args, &mut session, &setting);
+        return show_traps(args, runner, &mut session, &setting);
     }
     let (cells, absent) = cells(args, &session)?;
     let default = if args.quick { QUICK_CONTESTS } else { CONTESTS };
@@ -149,7 +151,7 @@ fn cells(
         baselines: Vec::new(),
         weights: Vec::new(),
     };
-    let plans = plan(&question, &session.host.caches);
+    let plans = plan(&question, &session.reckoned.levels);
     let cells: Vec<Cell> = plans.iter().flat_map(|p| p.cells.clone()).collect();
     let absent: Vec<_> = plans.into_iter().flat_map(|p| p.absent).collect();
     if cells.is_empty() {
@@ -159,8 +161,26 @@ fn cells(
     Ok((cells, absent))
 }
 
+/// A worker whose glibc turns to non-temporal stores at three quarters of the last level that
+/// was measured, as it would choose by itself if it knew; `None` where the C library is
+/// another.
+fn tuned(session: &Session, runner: Option<&str>) -> anyhow::Result<Option<Client>> {
+    let levels = session.reckoned.levels;
+    let last = levels.llc.or(levels.l2);
+    let (Some(_), Some(last)) = (&session.host.conditions.clib.glibc, last) else {
+        return Ok(None);
+    };
+    let options = client_options(runner, &session.host, session.interrupted.clone())?;
+    let threshold = format!("glibc.cpu.x86_non_temporal_threshold={:#x}", last / 4 * 3);
+    let environment = vec![("GLIBC_TUNABLES".to_string(), threshold)];
+    let mut client = Client::new(ClientOptions { environment, ..options });
+    client.reckon_with(Some(levels));
+    Ok(Some(client))
+}
+
 fn show_traps(
     args: &SelftestArgs,
+    runner: Option<&str>,
     session: &mut Session,
     setting: &report::SelftestSetting,
 ) -> anyhow::Result<()> {
@@ -170,12 +190,14 @@ fn show_traps(
         without: without(args),
     };
     let mut line = ProgressLine::new(args.quiet);
-    let host = TrapHost {
+    let mut tuned = tuned(session, runner)?;
+    let mut host = TrapHost {
         usable: session.host.usable,
         told: Levels::of(&session.host.caches),
-        measured: None,
+        measured: session.edges.is_some().then_some(session.reckoned.levels),
+        tuned: tuned.as_mut().map(|client| client as &mut dyn Evaluator),
     };
-    let found = traps(&test, &host, &mut session.client, &mut line);
+    let found = traps(&test, &mut host, &mut session.client, &mut line);
     line.finish();
     let found = found?;
     let facts = session.facts(args.op);

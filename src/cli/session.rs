@@ -5,20 +5,35 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::Context as _;
+use clap::builder::TypedValueParser;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 
+use super::arguments;
 use super::exit::usage;
 use crate::host::Host;
+use crate::measure::{CacheSizes, Edges, Levels, Reckoned, Thoroughness};
 use crate::report::Facts;
 use crate::search::{Compiled, NoCompiler};
 use crate::subject::Op;
+use crate::trial::EvaluateError;
 use crate::worker::{Client, ClientOptions};
+
+/// Reads whose word counts.
+pub(super) fn cache_sizes() -> impl TypedValueParser<Value = CacheSizes> {
+    arguments::one::<CacheSizes>("source of cache sizes")
+}
 
 /// The host and a worker on it.
 pub(super) struct Session {
     pub(super) host: Host,
     pub(super) client: Client,
+    /// Cache sizes that states are made of: as told, until they are measured.
+    pub(super) reckoned: Reckoned,
+    /// What they were measured to be.
+    pub(super) edges: Option<Edges>,
+    /// Set by the user's interrupt.
+    pub(super) interrupted: Arc<AtomicBool>,
     /// What the C compiler makes, once somebody asked for it.
     compiled: OnceCell<Result<Compiled, NoCompiler>>,
 }
@@ -34,8 +49,33 @@ impl Session {
             flag::register(signal, Arc::clone(&interrupted))?;
         }
         let host = Host::detect();
-        let client = Client::new(client_options(runner, &host, interrupted)?);
-        Ok(Session { host, client, compiled: OnceCell::new() })
+        let client = Client::new(client_options(runner, &host, Arc::clone(&interrupted))?);
+        let reckoned = Reckoned::told(Levels::of(&host.caches));
+        Ok(Session { host, client, reckoned, edges: None, interrupted, compiled: OnceCell::new() })
+    }
+
+    /// Measures where the caches end; states are made of that from now on, here and in the
+    /// worker. Where it cannot be measured they stay as told, with a warning.
+    ///
+    /// # Errors
+    /// Where no worker can be had.
+    pub(super) fn measure_caches(&mut self, how: Thoroughness) -> anyhow::Result<()> {
+        let told = Levels::of(&self.host.caches);
+        match self.client.edges(how) {
+            Ok(Ok(edges)) => {
+                self.reckoned = Reckoned::of(&told, &edges);
+                self.edges = Some(edges);
+            }
+            Ok(Err(why)) => {
+                let warning = format!("cache sizes are taken as told: {why}");
+                self.reckoned = Reckoned { warnings: vec![warning], ..Reckoned::told(told) };
+            }
+            // The first question that is asked will say so, and ends what there is to end.
+            Err(EvaluateError::Interrupted) => {}
+            Err(e) => return Err(e.into()),
+        }
+        self.client.reckon_with(Some(self.reckoned.levels));
+        Ok(())
     }
 
     /// The loops of this host's C compiler, which are built when first asked for and go away
@@ -76,6 +116,7 @@ pub(super) fn client_options(
     command.push(own.to_string_lossy().into_owned());
     Ok(ClientOptions {
         command,
+        environment: Vec::new(),
         deadline: ClientOptions::DEADLINE,
         fingerprint: Some(host.fingerprint()),
         interrupted: Some(interrupted),

@@ -1,13 +1,15 @@
 //! Which buffers make a state: how many pairs of destination and source, and whether the
 //! state exists for a size at all. Pure, so that a planner can ask without a worker.
 
+use serde::{Deserialize, Serialize};
+
 use crate::host::Caches;
 use crate::subject::{Cell, Level, Op};
 use crate::units::human_size;
 
 /// Bytes of the caches that states are made of; `None` where the processor has no such
 /// level or tells none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Levels {
     /// First-level data cache.
     pub l1d: Option<u64>,
@@ -119,12 +121,12 @@ impl Ring {
     }
 }
 
-/// Whether the state of a cell exists for its size on a machine with these caches.
+/// Whether the state of a cell exists for its size where caches are as large as these.
 ///
 /// # Errors
 /// The reason why not, for people.
-pub fn state_exists(cell: &Cell, caches: &Caches) -> Result<(), String> {
-    Ring::plan(cell, &Levels::of(caches)).map(|_| ())
+pub fn state_exists(cell: &Cell, levels: &Levels) -> Result<(), String> {
+    Ring::plan(cell, levels).map(|_| ())
 }
 
 fn known(size: Option<u64>, name: &str) -> Result<u64, String> {

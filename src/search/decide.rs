@@ -9,7 +9,7 @@ use super::outcome::{
 use super::panel::Panel;
 use super::plan::band;
 use crate::space::features_of;
-use crate::stats::{Interval, Regret, Verdict, holm_rejects, least_regret};
+use crate::stats::{Interval, Regret, Verdict, holm_rejects, least_regrets};
 use crate::subject::{Cell, Class, Subject, Variant};
 use crate::trial::Role;
 
@@ -117,10 +117,11 @@ pub(super) fn simplicity(variant: &Variant, code_bytes: u32) -> impl Ord + use<>
     (code_bytes, level, class, variant.prefetch.is_some(), variant.to_string())
 }
 
-/// The pick among the ties.
-pub(super) fn pick(standings: &[Standing]) -> Option<&Standing> {
+/// The pick among the ties: who won before, else the simplest.
+pub(super) fn pick(standings: &[Standing], incumbent: Option<Variant>) -> Option<&Standing> {
+    let ties = || standings.iter().filter(|s| is_tie(s));
     let simple = |s: &&Standing| simplicity(&s.timed.variant, s.timed.code_bytes);
-    standings.iter().filter(|s| is_tie(s)).min_by_key(simple)
+    ties().find(|s| Some(s.timed.variant) == incumbent).or_else(|| ties().min_by_key(simple))
 }
 
 /// Which of a confirming panel's first two entrants is the winner: the pick, unless fresh data
@@ -171,8 +172,8 @@ pub(super) fn baselines(
 /// Regrets of every finalist over the cells of a size.
 pub(super) struct RegretTable {
     cells: Vec<Cell>,
-    /// Each with a regret a cell.
-    rows: Vec<(Variant, Vec<Regret>)>,
+    /// Each with the length of its code and a regret a cell.
+    rows: Vec<(Variant, u32, Vec<Regret>)>,
 }
 
 impl RegretTable {
@@ -181,24 +182,29 @@ impl RegretTable {
         let mut table =
             RegretTable { cells: cells.iter().map(|c| c.cell).collect(), rows: Vec::new() };
         let Some(first) = cells.first() else { return table };
-        for variant in first.standings.iter().map(|s| s.timed.variant) {
+        for Timed { variant, code_bytes, .. } in first.standings.iter().map(|s| &s.timed) {
             // A loop that failed in one cell is nobody's choice for all of them.
-            let row: Option<Vec<Regret>> = cells.iter().map(|c| regret_in(c, &variant)).collect();
-            table.rows.extend(row.map(|row| (variant, row)));
+            let row: Option<Vec<Regret>> = cells.iter().map(|c| regret_in(c, variant)).collect();
+            table.rows.extend(row.map(|row| (*variant, *code_bytes, row)));
         }
         table
     }
 
-    /// The choice of least regret among the variants that `wanted` admits.
+    /// The choice of least regret among the variants that `wanted` admits; of those that
+    /// regrets cannot tell apart the one that was chosen before, else the simplest.
     pub(super) fn choose(
         &self,
         weights: &[f64],
+        incumbent: Option<Variant>,
         wanted: impl Fn(&Variant) -> bool,
     ) -> Option<Robust> {
-        let admitted: Vec<&(Variant, Vec<Regret>)> =
-            self.rows.iter().filter(|(v, _)| wanted(v)).collect();
-        let rows: Vec<Vec<Regret>> = admitted.iter().map(|(_, row)| row.clone()).collect();
-        let (variant, row) = admitted[least_regret(&rows, weights)?];
+        let admitted: Vec<&(Variant, u32, Vec<Regret>)> =
+            self.rows.iter().filter(|(v, _, _)| wanted(v)).collect();
+        let rows: Vec<Vec<Regret>> = admitted.iter().map(|(_, _, row)| row.clone()).collect();
+        let equal = least_regrets(&rows, weights).into_iter().map(|i| admitted[i]);
+        let (variant, _, row) = equal.min_by_key(|(variant, code_bytes, _)| {
+            (Some(*variant) != incumbent, simplicity(variant, *code_bytes))
+        })?;
         Some(Robust {
             variant: *variant,
             max_regret: row.iter().map(|r| r.value).fold(0.0, f64::max),

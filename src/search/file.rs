@@ -27,10 +27,10 @@ pub struct Strategy {
 }
 
 impl Default for Strategy {
-    /// Three samples, so that one disturbed sample is outvoted; two steps from each leader; fourteen finalists, so that
-    /// each class and store type keeps a representative beside the leaders.
+    /// Three samples, so that one disturbed sample is outvoted; two steps from each leader; sixteen finalists, so that
+    /// the simplest of equals and each class and store type are there beside the leaders.
     fn default() -> Strategy {
-        Strategy { screen_rounds: 3, local_rounds: 2, finalists: 14 }
+        Strategy { screen_rounds: 3, local_rounds: 2, finalists: 16 }
     }
 }
 

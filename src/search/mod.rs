@@ -7,6 +7,7 @@ mod compiled;
 mod context;
 mod decide;
 mod file;
+mod incumbent;
 mod outcome;
 mod panel;
 mod plan;
@@ -21,6 +22,7 @@ pub use compare::{Contest, Contested, Pair, Row, RowTimes, compare, contested};
 pub use compiled::{Compiled, NoCompiler};
 pub use context::{baseline_entrant, candidate_entrant};
 pub use file::{MAX_POINTS, Region, SearchFile, Strategy};
+pub use incumbent::Incumbents;
 pub use outcome::{
     BaselineOutcome, BaselineTimes, CellOutcome, Excluded, RegretRow, Robust, SearchOutcome,
     SizeOutcome, Standing, Stop, Timed,

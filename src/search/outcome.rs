@@ -156,6 +156,19 @@ pub struct SizeOutcome {
 }
 
 impl SizeOutcome {
+    /// Nothing found.
+    pub fn empty(extent: Extent) -> SizeOutcome {
+        SizeOutcome {
+            extent,
+            cells: Vec::new(),
+            absent: Vec::new(),
+            robust: None,
+            best_plain: None,
+            best_nt: None,
+            best_kernel: None,
+        }
+    }
+
     /// The loops for all states of the size, by the word that files and pages call each.
     pub fn choices(&self) -> [(&'static str, Option<&Robust>); 4] {
         [

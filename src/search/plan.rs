@@ -1,7 +1,6 @@
 //! From a question to cells.
 
-use crate::host::Caches;
-use crate::measure::state_exists;
+use crate::measure::{Levels, state_exists};
 use crate::subject::{
     Baseline, Cell, Conditions, Consumer, Contract, Drive, Extent, Level, Op, SizeMix, State,
 };
@@ -65,8 +64,8 @@ pub struct SizePlan {
     pub absent: Vec<(String, String)>,
 }
 
-/// The cells of a question.
-pub fn plan(question: &Question, caches: &Caches) -> Vec<SizePlan> {
+/// The cells of a question, where caches are as large as these.
+pub fn plan(question: &Question, levels: &Levels) -> Vec<SizePlan> {
     let every: Vec<State> = Level::ALL.iter().map(|l| State::both(*l)).collect();
     let states = question.states.as_ref().unwrap_or(&every);
     question
@@ -83,7 +82,7 @@ pub fn plan(question: &Question, caches: &Caches) -> Vec<SizePlan> {
                     conditions: Conditions { consumer, ..question.conditions },
                     ..Cell::of(question.op, extent, *state, drive)
                 };
-                match state_exists(&of(Drive::Throughput, Consumer::None), caches) {
+                match state_exists(&of(Drive::Throughput, Consumer::None), levels) {
                     Ok(()) => plan.cells.extend(question.consumers.iter().flat_map(|consumer| {
                         drives.iter().map(move |drive| of(*drive, *consumer))
                     })),

@@ -16,6 +16,12 @@ const LEADERS: usize = 5;
 const SIMPLEST: usize = 3;
 const NEAR: f64 = 0.03;
 
+/// What a heat cannot tell apart.
+const HEAT_NEAR: f64 = 0.015;
+
+/// Worst regrets that the choice of least regret will take for equal, as a heat sees them.
+const HEAT_EQUAL: f64 = 0.025;
+
 /// Layouts of the heat that picks finalists.
 const HEAT_LAYOUTS: (u32, u32) = (2, 24);
 
@@ -129,6 +135,22 @@ pub(super) fn heat(
     let mut whole: Vec<usize> =
         (0..pool.len()).filter(|p| rows[*p].len() == panels.len()).collect();
     whole.sort_by(|a, b| worst(*a).total_cmp(&worst(*b)));
+    // Among equals the simplest wins, so it has to be there.
+    let simple = |place: &usize| {
+        let candidate = &candidates[pool[*place]];
+        simplicity(&candidate.variant, candidate.code_bytes)
+    };
+    let simplest = |mut near: Vec<usize>| {
+        near.sort_by_cached_key(simple);
+        near
+    };
+    for cell in 0..panels.len() {
+        let near = |p: &usize| rows[*p][cell] <= HEAT_NEAR;
+        orders.push(simplest(whole.iter().copied().filter(near).collect()));
+    }
+    let least = whole.first().map_or(0.0, |p| worst(*p));
+    let equal = |p: &usize| worst(*p) <= least + HEAT_EQUAL;
+    orders.push(simplest(whole.iter().copied().filter(equal).collect()));
     let of_kind = |kind: Kind| {
         let is_of = |p: &usize| kind(&candidates[pool[*p]]);
         whole.iter().copied().filter(is_of).collect::<Vec<_>>()

@@ -9,6 +9,7 @@ use super::candidate::Candidate;
 use super::context::{Context, candidate_entrant};
 use super::decide::{RegretTable, baselines, confirmed, is_tie, pick, standings};
 use super::file::Strategy;
+use super::incumbent::Incumbents;
 use super::outcome::{CellOutcome, SearchOutcome, SizeOutcome, Stop, Timed};
 use super::panel::Panel;
 use super::plan::{Question, SizePlan, is_cheap};
@@ -41,6 +42,8 @@ pub struct Job<'a> {
     pub plans: &'a [SizePlan],
     /// Who takes part.
     pub candidates: &'a [Candidate],
+    /// What an earlier search of the same question chose.
+    pub incumbents: &'a Incumbents,
     /// How to go about it.
     pub strategy: Strategy,
     /// Time-stamp ticks a second.
@@ -58,7 +61,7 @@ pub fn search(
     evaluator: &mut dyn Evaluator,
     observer: &mut dyn Observer,
 ) -> Result<SearchOutcome, EvaluateError> {
-    let Job { question, plans, candidates, strategy, tick_hz, started } = *job;
+    let Job { question, plans, candidates, incumbents, strategy, tick_hz, started } = *job;
     let cells: usize = plans.iter().map(|p| p.cells.len()).sum();
     let mixed = plans.iter().flat_map(|p| &p.cells).filter(|c| c.mix.is_some()).count();
     let default = Budget::Seconds(
@@ -84,16 +87,9 @@ pub fn search(
         let mut run = SizeRun {
             question,
             candidates,
+            incumbents,
             screened: Vec::new(),
-            outcome: SizeOutcome {
-                extent: plan.extent,
-                cells: Vec::new(),
-                absent: plan.absent.clone(),
-                robust: None,
-                best_plain: None,
-                best_nt: None,
-                best_kernel: None,
-            },
+            outcome: SizeOutcome { absent: plan.absent.clone(), ..SizeOutcome::empty(plan.extent) },
         };
         let ended = run.run(&mut context, &plan.cells, ahead, &mut outcome.warnings);
         ahead -= plan.cells.len();
@@ -118,6 +114,7 @@ pub fn search(
 struct SizeRun<'s> {
     question: &'s Question,
     candidates: &'s [Candidate],
+    incumbents: &'s Incumbents,
     screened: Vec<(Cell, Screened)>,
     outcome: SizeOutcome,
 }
@@ -155,12 +152,16 @@ impl SizeRun<'_> {
             (own + rest) / own * cells.len() as f64 / used
         };
         let lists: Vec<&Screened> = self.screened.iter().map(|(_, s)| s).collect();
-        let pool = pool(self.candidates, &lists);
+        let mut pool = pool(self.candidates, &lists);
         if pool.is_empty() {
             self.without_times(cells, warnings);
             return Ok(());
         }
-        let finalists = heat(context, self.candidates, cells, &pool, parts(HEAT))?;
+        let before = self.incumbents.of_size(&self.outcome.extent, self.candidates);
+        pool.extend(before.iter().filter(|i| !pool.contains(i)).collect::<Vec<_>>());
+        let mut finalists = heat(context, self.candidates, cells, &pool, parts(HEAT))?;
+        // Who won before is beaten in a final or not at all.
+        finalists.extend(before.iter().filter(|i| !finalists.contains(i)).collect::<Vec<_>>());
         let op = self.question.op;
         let end = last(context, self.candidates, op, cells, &finalists, parts(FINAL))?;
         warnings.extend(end.warnings);
@@ -171,7 +172,7 @@ impl SizeRun<'_> {
     fn decide(&mut self, context: &mut Context<'_>, field: &[usize], panels: &[Panel]) {
         for panel in panels {
             let ranked = standings(panel, field, self.candidates, &mut context.rng);
-            let winner = pick(&ranked).cloned();
+            let winner = pick(&ranked, self.incumbents.winner(&panel.cell)).cloned();
             let outcome = self.cell_outcome(panel.cell, |o| {
                 o.samples += panel.samples;
                 o.cycles_per_ns = panel.cycles_per_ns();
@@ -189,10 +190,17 @@ impl SizeRun<'_> {
         }
         let weights: Vec<f64> = panels.iter().map(|p| self.question.weight(&p.cell)).collect();
         let table = RegretTable::new(&self.outcome.cells);
-        self.outcome.robust = table.choose(&weights, |_| true);
-        self.outcome.best_plain = table.choose(&weights, |v| !v.leaves_cache());
-        self.outcome.best_nt = table.choose(&weights, |v| v.leaves_cache());
-        self.outcome.best_kernel = table.choose(&weights, |v| v.keeps(Contract::Kernel));
+        let choose = |kind: &str, wanted: fn(&Variant) -> bool| {
+            let incumbent = self.incumbents.choice(&self.outcome.extent, kind);
+            table.choose(&weights, incumbent, wanted)
+        };
+        let robust = choose("robust", |_| true);
+        let best_plain = choose("best_plain", |v| !v.leaves_cache());
+        let best_nt = choose("best_nt", Variant::leaves_cache);
+        let best_kernel = choose("best_kernel", |v| v.keeps(Contract::Kernel));
+        let outcome = &mut self.outcome;
+        (outcome.robust, outcome.best_plain) = (robust, best_plain);
+        (outcome.best_nt, outcome.best_kernel) = (best_nt, best_kernel);
     }
 
     /// Winners against baselines, on data that had no part in choosing them.

@@ -31,11 +31,16 @@ pub fn undominated(rows: &[Vec<Regret>]) -> Vec<bool> {
     rows.iter().map(|row| !rows.iter().any(|by| beaten(row, by))).collect()
 }
 
-/// Index of the leximax choice: least worst regret; among those whose worst is equal (within
-/// their intervals or two points) the least next worst, and so on; then the least weighted
-/// mean of ln(1 + regret). Choices beaten in every situation are out first. `None` without
-/// rows. Rows must have one regret a weight.
-pub fn least_regret(rows: &[Vec<Regret>], weights: &[f64]) -> Option<usize> {
+/// Means of ln(1 + regret) closer than this are equal: half of [`POINTS`], because noise of
+/// several situations averages.
+const MEAN_POINTS: f64 = 0.01;
+
+/// Indices of the leximax choices, the least mean first: those with the least worst regret;
+/// among those whose worst is equal (within their intervals or two points) the least next
+/// worst, and so on; then the least weighted mean of ln(1 + regret), to the hundredth. What is
+/// left cannot be told apart by regrets. Choices beaten in every situation are out first. Empty
+/// without rows. Rows must have one regret a weight.
+pub fn least_regrets(rows: &[Vec<Regret>], weights: &[f64]) -> Vec<usize> {
     let alive = undominated(rows);
     let sorted: Vec<Vec<Regret>> = rows
         .iter()
@@ -50,13 +55,18 @@ pub fn least_regret(rows: &[Vec<Regret>], weights: &[f64]) -> Option<usize> {
     for rank in 0..weights.len() {
         let worst = |i: usize| &sorted[i][rank];
         let by_worst = |a: &usize, b: &usize| worst(*a).value.total_cmp(&worst(*b).value);
-        let best = left.iter().copied().min_by(by_worst)?;
+        let Some(best) = left.iter().copied().min_by(by_worst) else { return Vec::new() };
         left.retain(|i| worst(*i).equals(worst(best)));
     }
+    let total: f64 = weights.iter().sum();
     let mean = |i: usize| -> f64 {
-        rows[i].iter().zip(weights).map(|(r, w)| w * r.value.max(0.0).ln_1p()).sum()
+        let sum: f64 = rows[i].iter().zip(weights).map(|(r, w)| w * r.value.max(0.0).ln_1p()).sum();
+        if total > 0.0 { sum / total } else { 0.0 }
     };
-    left.into_iter().min_by(|a, b| mean(*a).total_cmp(&mean(*b)))
+    left.sort_by(|a, b| mean(*a).total_cmp(&mean(*b)));
+    let least = left.first().map_or(0.0, |i| mean(*i));
+    left.retain(|i| mean(*i) <= least + MEAN_POINTS);
+    left
 }
 
 #[cfg(test)]
@@ -74,27 +84,34 @@ mod tests {
     fn the_least_worst_wins_over_the_best_average() {
         // The second is perfect three times and loses half once.
         let rows = [row(&[0.10, 0.10, 0.10, 0.10]), row(&[0.0, 0.0, 0.0, 0.5])];
-        assert_eq!(least_regret(&rows, &[1.0; 4]), Some(0));
+        assert_eq!(least_regrets(&rows, &[1.0; 4]), [0]);
     }
 
     #[test]
     fn a_near_tie_in_the_worst_is_decided_by_the_next() {
         // Noise of one point must not decide while the next state differs by half.
         let rows = [row(&[0.00, 0.50, 0.505]), row(&[0.00, 0.02, 0.515])];
-        assert_eq!(least_regret(&rows, &[1.0; 3]), Some(1));
+        assert_eq!(least_regrets(&rows, &[1.0; 3]), [1]);
     }
 
     #[test]
     fn the_mean_decides_last_and_respects_weights() {
-        let rows = [row(&[0.01, 0.0]), row(&[0.0, 0.01])];
-        assert_eq!(least_regret(&rows, &[5.0, 1.0]), Some(1));
-        assert_eq!(least_regret(&rows, &[1.0, 5.0]), Some(0));
+        let rows = [row(&[0.019, 0.0]), row(&[0.0, 0.019])];
+        assert_eq!(least_regrets(&rows, &[5.0, 1.0]), [1]);
+        assert_eq!(least_regrets(&rows, &[1.0, 5.0]), [0]);
+    }
+
+    #[test]
+    fn what_cannot_be_told_apart_is_all_given() {
+        let rows = [row(&[0.004, 0.5]), row(&[0.0, 0.505]), row(&[0.0, 0.56])];
+        assert_eq!(least_regrets(&rows, &[1.0; 2]), [0, 1]);
+        assert_eq!(least_regrets(&rows, &[0.0; 2]).len(), 2);
     }
 
     #[test]
     fn what_is_beaten_everywhere_is_out() {
         let rows = [row(&[0.0, 0.0]), row(&[0.2, 0.3]), row(&[0.3, 0.0])];
         assert_eq!(undominated(&rows), [true, false, true]);
-        assert_eq!(least_regret(&[], &[]), None);
+        assert!(least_regrets(&[], &[]).is_empty());
     }
 }

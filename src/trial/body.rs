@@ -29,6 +29,8 @@ pub enum Body {
     Machine(Machine),
     /// `memcpy` / `memset` of the worker's own C library.
     Libc,
+    /// The same with other settings, which a process of their own must start with.
+    LibcTuned,
     /// A function of a shared object.
     Foreign {
         /// Path of the shared object.

@@ -110,7 +110,7 @@ impl Verifier {
     ) -> Result<Verified, Failure> {
         let boundaries = match body {
             Body::Machine(machine) => machine.boundaries.clone(),
-            Body::Libc | Body::Foreign { .. } => cases::likely_boundaries(check),
+            Body::Libc | Body::LibcTuned | Body::Foreign { .. } => cases::likely_boundaries(check),
         };
         self.try_all(op, body, &boundaries, check, progress)
     }
@@ -178,7 +178,7 @@ impl Verifier {
     ) -> Result<Verified, Failure> {
         let only = match body {
             Body::Machine(machine) => machine.fixed,
-            Body::Libc | Body::Foreign { .. } => None,
+            Body::Libc | Body::LibcTuned | Body::Foreign { .. } => None,
         };
         let (entry, fixed) = self.place(op, body)?;
         // Generated code and the C library start no processes.
@@ -208,6 +208,10 @@ impl Verifier {
             Body::Libc => {
                 let entry = libc_entry(op).map_err(|e| unsupported(reasons(&e), String::new()))?;
                 Ok((entry, Some(Fixed::new(entry, None))))
+            }
+            Body::LibcTuned => {
+                let why = "its settings are those that a process of its own starts with";
+                Err(unsupported(why.into(), String::new()))
             }
             Body::Foreign { path, symbol } => {
                 let (library, addr) =

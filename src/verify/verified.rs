@@ -83,7 +83,7 @@ impl Verified {
     pub fn code(&self) -> Option<&[u8]> {
         match &self.body {
             Body::Machine(machine) => Some(&machine.bytes),
-            Body::Libc | Body::Foreign { .. } => None,
+            Body::Libc | Body::LibcTuned | Body::Foreign { .. } => None,
         }
     }
 

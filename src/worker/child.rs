@@ -10,7 +10,9 @@ use super::memory::Memory;
 use super::protocol::{self, FrameError, Hello, LINE_LOST, Reply, Request, VERSION};
 use crate::host::{self, Host, HostError, Household, Surroundings};
 use crate::jit;
-use crate::measure::{Contender, Instruments, Levels, MeasureError, Rig, Sequence, run_blocks};
+use crate::measure::{
+    Contender, Instruments, Levels, MeasureError, Rig, Sequence, measure_edges, run_blocks,
+};
 use crate::mem::{Activity, MemError, SharedPage};
 use crate::subject::{Cell, Op};
 use crate::trial::{BlockRequest, BlockResult, Body, Check, Failure, FailureKind};
@@ -68,6 +70,7 @@ pub fn run_child(shared_path: &str) -> Result<(), ChildError> {
         line: line.try_clone()?,
         surroundings: Surroundings::read(),
         household: Household::read(),
+        told: Levels::of(&host.caches),
         levels: Levels::of(&host.caches),
         instruments: Instruments::new(host.usable, host.tsc.calibrated_hz / 1e9)?,
         memory: Memory::new(Verifier::new(host.usable)?),
@@ -75,7 +78,17 @@ pub fn run_child(shared_path: &str) -> Result<(), ChildError> {
     };
     loop {
         let reply = match protocol::receive(&mut line) {
-            Ok(Request::Block(request)) => Reply::Block(child.block(&request)),
+            Ok(Request::Block { request, levels }) => {
+                child.reckon_with(levels);
+                Reply::Block(child.block(&request))
+            }
+            Ok(Request::Edges { how }) => {
+                // Its maps must not stand beside buffers that a cell may never ask for again.
+                child.rigs.clear();
+                let rate = child.instruments.ticks_per_ns();
+                let edges = measure_edges(&child.told, how, rate, Some(&child.shared));
+                Reply::Edges(edges.map_err(|e| e.to_string()))
+            }
             Ok(Request::Verify { op, bodies, check }) => {
                 child.memory.expect(bodies.len());
                 let mut outcomes = Vec::with_capacity(bodies.len());
@@ -112,6 +125,9 @@ struct Child {
     line_id: (u64, u64),
     surroundings: Surroundings,
     household: Household,
+    /// Cache sizes as the processor tells them.
+    told: Levels,
+    /// Cache sizes that the rigs are made for.
     levels: Levels,
     instruments: Instruments,
     memory: Memory,
@@ -139,6 +155,16 @@ impl Child {
         self.surroundings.restore();
         if !identity(&self.line).is_ok_and(|id| id == self.line_id) {
             host::leave(LINE_LOST);
+        }
+    }
+
+    /// Takes the parent's word for how large caches are: it planned with that. Buffers that
+    /// were made for other sizes go.
+    fn reckon_with(&mut self, levels: Option<Levels>) {
+        let levels = levels.unwrap_or(self.told);
+        if levels != self.levels {
+            self.rigs.clear();
+            self.levels = levels;
         }
     }
 

@@ -11,10 +11,12 @@ use serde::de::DeserializeOwned;
 use super::link::{Link, Outcome};
 use super::protocol::{FrameError, Hello, LINE_LOST, Reply, Request, VERSION};
 use crate::host::Fingerprint;
+use crate::measure::{Edges, Levels, Thoroughness};
 use crate::mem::Activity;
 use crate::subject::Op;
 use crate::trial::{
-    BlockRequest, BlockResult, Body, Check, EvaluateError, Evaluator, Failure, FailureKind,
+    BlockRequest, BlockResult, Body, Check, Countermeasure, EvaluateError, Evaluator, Failure,
+    FailureKind,
 };
 use crate::verify;
 
@@ -29,6 +31,8 @@ pub struct ClientOptions {
     /// program, as in `qemu-x86_64 -cpu Haswell …/looptune`, it counts as a runner, and all
     /// deadlines are longer.
     pub command: Vec<String>,
+    /// Environment variables that are set for it, beside those of this process.
+    pub environment: Vec<(String, String)>,
     /// Which machine the worker must stand on; `None`: any.
     pub fingerprint: Option<Fingerprint>,
     /// A worker without a sign of life for so long hangs.
@@ -46,6 +50,7 @@ impl ClientOptions {
     pub fn new(command: Vec<String>) -> ClientOptions {
         ClientOptions {
             command,
+            environment: Vec::new(),
             fingerprint: None,
             deadline: ClientOptions::DEADLINE,
             interrupted: None,
@@ -76,6 +81,7 @@ pub struct WorkerFacts {
 pub struct Client {
     options: ClientOptions,
     link: Option<(Link, WorkerFacts)>,
+    levels: Option<Levels>,
     lost: u64,
 }
 
@@ -94,7 +100,7 @@ enum Lost {
 impl Client {
     /// A client without a worker yet.
     pub fn new(options: ClientOptions) -> Client {
-        Client { options, link: None, lost: 0 }
+        Client { options, link: None, levels: None, lost: 0 }
     }
 
     /// Starts a worker unless one is there, and tells what it says of itself.
@@ -103,6 +109,32 @@ impl Client {
     /// Where none can be had, or it stands on another machine.
     pub fn start(&mut self) -> Result<&WorkerFacts, EvaluateError> {
         Ok(&self.link()?.1)
+    }
+
+    /// From now on states are made of caches of these sizes, by this worker and those that may
+    /// replace it; `None`: as the worker's processor tells.
+    pub fn reckon_with(&mut self, levels: Option<Levels>) {
+        self.levels = levels;
+    }
+
+    /// Measures where the caches end for the worker's CPU; `Ok(Err(why))` where that cannot be
+    /// measured.
+    ///
+    /// # Errors
+    /// Where no worker can be had, or one is lost twice over it.
+    pub fn edges(&mut self, how: Thoroughness) -> Result<Result<Edges, String>, EvaluateError> {
+        let mut again = false;
+        loop {
+            let why = match self.once(&Request::Edges { how }, again)? {
+                Ok(Reply::Edges(found)) => return Ok(found),
+                Ok(_) => return Err(self.mixed_up()),
+                Err(lost) => alone(lost).to_string(),
+            };
+            if again {
+                return Err(EvaluateError::Start { command: self.options.command.join(" "), why });
+            }
+            again = true;
+        }
     }
 
     /// Workers lost so far.
@@ -128,7 +160,8 @@ impl Client {
         }
         let failed =
             |why: String| EvaluateError::Start { command: self.options.command.join(" "), why };
-        let mut link = Link::start(&self.options.command).map_err(failed)?;
+        let mut link =
+            Link::start(&self.options.command, &self.options.environment).map_err(failed)?;
         let hello: Hello =
             match link.wait(self.options.patience(), self.options.interrupted.as_deref()) {
                 Outcome::Answer(hello) => hello,
@@ -333,16 +366,18 @@ impl Evaluator for Client {
     fn evaluate(&mut self, request: &BlockRequest) -> Result<BlockResult, EvaluateError> {
         let mut present: Vec<usize> = (0..request.members.len()).collect();
         let mut failures = Vec::new();
+        let as_told = request.without.leaves_off(Countermeasure::MeasuredEdges);
+        let levels = self.levels.filter(|_| !as_told);
         let form = |present: &[usize]| {
             let members = present.iter().map(|i| request.members[*i].clone()).collect();
-            Request::Block(BlockRequest { members, ..request.clone() })
+            Request::Block { request: BlockRequest { members, ..request.clone() }, levels }
         };
         let foreign = |i: usize| is_foreign(&request.members[i].body);
         let note = |i: usize, failure| failures.push((i as u32, failure));
         let reply = self.ask(&mut present, foreign, form, note)?;
         let mut result = match reply {
             Some(Reply::Block(result)) => result,
-            Some(Reply::Verify(_)) => return Err(self.mixed_up()),
+            Some(Reply::Verify(_) | Reply::Edges(_)) => return Err(self.mixed_up()),
             None => BlockResult {
                 samples: Vec::new(),
                 failures: Vec::new(),

@@ -51,7 +51,10 @@ impl Link {
     ///
     /// # Errors
     /// What the system says.
-    pub(super) fn start(command: &[String]) -> Result<Link, String> {
+    pub(super) fn start(
+        command: &[String],
+        environment: &[(String, String)],
+    ) -> Result<Link, String> {
         let (program, arguments) = command.split_first().ok_or("the command is empty")?;
         let text = |e: std::io::Error| e.to_string();
         let (shared, path) = SharedPage::create().map_err(|e| e.to_string())?;
@@ -63,6 +66,7 @@ impl Link {
         let child = Command::new(program)
             .args(arguments)
             .args(["worker", "--shared", &path])
+            .envs(environment.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .stdout(Stdio::null())
             .process_group(0)

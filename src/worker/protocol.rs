@@ -5,11 +5,12 @@ use std::io::{self, Read, Write};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::host::Fingerprint;
+use crate::measure::{Edges, Levels, Thoroughness};
 use crate::subject::Op;
 use crate::trial::{BlockRequest, BlockResult, Body, Check, Failure};
 
 /// Counts changes of the messages; both sides must have the same.
-pub(super) const VERSION: u32 = 2;
+pub(super) const VERSION: u32 = 3;
 
 /// Exit status of a child whose line was closed by the function in flight.
 pub(super) const LINE_LOST: i32 = 120;
@@ -37,7 +38,17 @@ pub(super) struct Hello {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) enum Request {
     /// Samples.
-    Block(BlockRequest),
+    Block {
+        /// Of what.
+        request: BlockRequest,
+        /// The caches that states are made of; `None`: as the processor tells.
+        levels: Option<Levels>,
+    },
+    /// Where the caches end.
+    Edges {
+        /// How long it may take.
+        how: Thoroughness,
+    },
     /// Verification only.
     Verify {
         /// What the bodies should do.
@@ -54,6 +65,8 @@ pub(super) enum Request {
 pub(super) enum Reply {
     /// To [`Request::Block`].
     Block(BlockResult),
+    /// To [`Request::Edges`]: what was found, or why nothing can be measured.
+    Edges(Result<Edges, String>),
     /// To [`Request::Verify`]: one outcome a body.
     Verify(Vec<Result<(), Failure>>),
 }

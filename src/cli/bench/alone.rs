@@ -21,6 +21,7 @@ pub(super) fn run(args: &BenchArgs, runner: Option<&str>) -> anyhow::Result<()> 
         return usage("--plant needs a second subject");
     }
     let mut session = Session::new(runner)?;
+    args.look_at_caches(&mut session)?;
     let mut courses = Vec::new();
     for op in Op::ALL.iter().copied().filter(|op| args.op.is_none_or(|asked| asked == *op)) {
         courses.push(course(op, args, &session)?);

@@ -78,6 +78,8 @@ pub(super) fn run_courses(
         }
     }
     line.line.finish();
+    let caches = session.reckoned.warnings.iter();
+    ran.notes.extend(caches.map(|text| Note { op: None, text: text.clone() }));
     ran.notes.extend(compiler(courses, session));
     Ok(ran)
 }

@@ -82,7 +82,7 @@ pub(super) fn cells(op: Op, sizes: Vec<u64>, session: &Session) -> Vec<SizePlan>
         baselines: Vec::new(),
         weights: Vec::new(),
     };
-    plan(&question, &session.host.caches)
+    plan(&question, &session.reckoned.levels)
 }
 
 impl Contests<'_> {

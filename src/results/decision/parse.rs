@@ -46,15 +46,7 @@ pub(super) fn outcome(rows: &[DecisionRow]) -> Result<Option<SearchOutcome>, Str
 /// The outcome of a size or a mix; a new one where it is the first of it.
 fn size_of(found: &mut SearchOutcome, extent: Extent) -> &mut SizeOutcome {
     let at = found.sizes.iter().position(|s| s.extent == extent).unwrap_or_else(|| {
-        found.sizes.push(SizeOutcome {
-            extent,
-            cells: Vec::new(),
-            absent: Vec::new(),
-            robust: None,
-            best_plain: None,
-            best_nt: None,
-            best_kernel: None,
-        });
+        found.sizes.push(SizeOutcome::empty(extent));
         found.sizes.len() - 1
     });
     &mut found.sizes[at]

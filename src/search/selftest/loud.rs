@@ -44,7 +44,7 @@ fn seen(outcome: &CellOutcome) -> Option<f64> {
 
 impl std::fmt::Display for Loudness {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "it is loud here now: ")?;
+        write!(f, "loud for what was asked: ")?;
         if !self.cells.is_empty() {
             let cell = |(cell, x): &(Cell, f64)| format!("above {:.1} % in {cell}", x * 100.0);
             let cells: Vec<String> = self.cells.iter().map(cell).collect();
@@ -111,6 +111,6 @@ mod tests {
         assert!((loud.cells[0].1 - 0.0375).abs() < 0.001, "{loud:?}");
         assert!(loud.to_string().contains("only above 3.7 % in zero 4096 l1"), "{loud}");
         let stolen = loudness(&[size(&[0.0, 0.001])], Some(0.1)).unwrap();
-        assert!(stolen.to_string().contains("here now: 10 % of the CPUs' time"), "{stolen}");
+        assert!(stolen.to_string().contains("asked: 10 % of the CPUs' time"), "{stolen}");
     }
 }

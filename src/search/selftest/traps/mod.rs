@@ -314,10 +314,10 @@ const TRIES: u32 = 3;
 ///
 /// # Errors
 /// Where no worker can be had.
-pub fn traps(
+pub fn traps<'a>(
     test: &TrapTest,
-    host: &TrapHost,
-    evaluator: &mut dyn Evaluator,
+    host: &'a mut TrapHost<'a>,
+    evaluator: &'a mut dyn Evaluator,
     observer: &mut dyn Observer,
 ) -> Result<Trapped, EvaluateError> {
     let began = Instant::now();

@@ -28,12 +28,13 @@ pub(super) fn unread(desk: &mut TrapDesk<'_>, size: u64, on: bool) -> Result<Fig
 
 pub(super) fn libc_threshold(desk: &mut TrapDesk<'_>, on: bool) -> Result<Figure, Cannot> {
     let loops = [desk.vector(Op::Copy, "/u4")?, desk.vector(Op::Copy, "/u4/nt")?];
-    if on {
-        return Err(Cannot::Here("there is no libc-tuned yet".into()));
-    }
     let mut members: Vec<_> = loops.iter().map(|c| ("a loop", member(&c.body))).collect();
     members.push(("libc", member(&Body::Libc)));
-    let result = desk.run(cell(Op::Copy, 32 << 20, Level::Dram), &members, (8, 1))?;
+    let cell = cell(Op::Copy, 32 << 20, Level::Dram);
+    let result = match on {
+        true => desk.run_tuned(cell, &members, (8, 1))?,
+        false => desk.run(cell, &members, (8, 1))?,
+    };
     let of = |m| ticks_a_call(&result, m);
     let value = of(2) / of(0).min(of(1));
     Ok(Figure { value, text: format!("32 MiB take {value:.2} × the better loop") })
