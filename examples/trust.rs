@@ -1,6 +1,6 @@
 //! How far times made on this host, now, can be believed.
 //!
-//! `cargo run --release --example trust -- [--size N] [--runs N] [--state LEVEL] [--busy]`
+//! `cargo run --release --example trust -- [--size N] [--runs N] [--state STATE] [--busy]`
 //!
 //! Prints, for copy and zero: what a sample costs in each state; whether a plain loop takes
 //! the same time after itself and after a non-temporal one (it must); how far one loop at two
@@ -38,11 +38,12 @@ fn main() -> Result<(), Failed> {
             "--busy" => busy = true,
             "--state" => {
                 let word = arguments.next().unwrap_or_default();
-                let level = Level::from_word(&word);
-                state = Some(level.ok_or(format!("`{word}`: l1, l2, llc or dram"))?);
+                let known = State::from_word(&word);
+                let why = format!("`{word}`: l1, l2, llc, dram, dram-dirty, or two as in dram:l1");
+                state = Some(known.ok_or(why)?);
             }
             other => {
-                let known = "--size N, --runs N, --state LEVEL, --busy";
+                let known = "--size N, --runs N, --state STATE, --busy";
                 return Err(format!("`{other}`: {known}").into());
             }
         }
@@ -66,9 +67,9 @@ fn main() -> Result<(), Failed> {
     for op in Op::ALL {
         let plain = body(&format!("{op}/ymm/u4"))?;
         let streaming = body(&format!("{op}/ymm/u4/nt"))?;
-        for level in Level::ALL {
-            let cell = Cell::new(*op, size, State::both(*level), Drive::Throughput);
-            if state.is_some_and(|s| s != *level) {
+        for at in states(*op) {
+            let cell = Cell::new(*op, size, at, Drive::Throughput);
+            if state.is_some_and(|s| s != at) {
                 continue;
             }
             if let Err(why) = state_exists(&cell, &Levels::of(&host.caches)) {
@@ -85,6 +86,18 @@ fn main() -> Result<(), Failed> {
     }
     println!("workers lost: {}", client.lost());
     Ok(())
+}
+
+/// All states of an op: of a copy the pairs too.
+fn states(op: Op) -> Vec<State> {
+    let mut states: Vec<State> = Level::ALL.iter().map(|l| State::both(*l)).collect();
+    states.push(State::DRAM_DIRTY);
+    if op.copies() {
+        let pairs = Level::ALL.iter().flat_map(|src| Level::ALL.iter().map(move |dst| (src, dst)));
+        let pairs = pairs.filter(|(src, dst)| src != dst);
+        states.extend(pairs.map(|(src, dst)| State::pair(*src, *dst)));
+    }
+    states
 }
 
 fn body(id: &str) -> Result<Body, Failed> {

@@ -59,7 +59,7 @@ fn the_page_holds_everything_within_100_columns() {
     host.caches.warnings.push("L2 is told as 0 bytes; 256k is assumed. ".repeat(4));
     let why = Why::NotEnabled { xcr0: Some(7) };
     host.refused.push(Refusal { feature: Feature::Sse2, why });
-    let page = page(&host, false);
+    let page = page(&host, None, false);
     for line in page.lines() {
         assert!(line.chars().count() <= 100, "{line}");
         assert_eq!(line.trim_end(), line);
@@ -87,7 +87,7 @@ fn the_page_holds_everything_within_100_columns() {
 #[test]
 fn the_document_has_a_schema_and_tells_the_same() {
     let host = Host::detect();
-    let json = document(&host);
+    let json = document(&host, None);
     assert_eq!(json["schema"], 1);
     assert_eq!(json["host"]["key"], host.key.as_str());
     let features = json["host"]["features"].as_array().unwrap();
@@ -109,7 +109,7 @@ const EMULATED: &str = "LOOPTUNE_TEST_EMULATED";
 #[test]
 fn emulated_child() {
     if std::env::var_os(EMULATED).is_some() {
-        println!("\n{}", document(&Host::detect()));
+        println!("\n{}", document(&Host::detect(), None));
     }
 }
 

@@ -82,6 +82,7 @@ impl Evaluator for Script {
                         member: i as u32,
                         layout,
                         block,
+                        thread: 0,
                         ticks: (ns * 1000.0) as u64,
                         calls: 1000,
                         disturbance: Disturbance::default(),

@@ -1,6 +1,7 @@
 //! `looptune bench A B …`: these against each other; alone, every named loop.
 
 mod alone;
+pub(super) mod clock;
 pub(super) mod course;
 
 use std::io::Write;
@@ -11,16 +12,19 @@ use clap::{Args, ValueHint};
 use self::course::{Course, Slot, run_courses};
 use super::arguments::{self, Drives, Sizes, States};
 use super::conditions::ConditionsArgs;
+use super::crossover;
 use super::exit::{unsupported, usage};
-use super::session::{Session, cache_sizes};
+use super::measured::{cache_sizes, tuned_note};
+use super::session::Session;
 use crate::measure::{CacheSizes, Thoroughness};
-use crate::report;
+use crate::report::{self, Note};
 use crate::search::{
-    Budget, Candidate, Entrant, Question, baseline_entrant, candidate_entrant, fresh_seed, plan,
+    Budget, Candidate, Entrant, Question, Rival, baseline_entrant, candidate_entrant, fresh_seed,
+    plan,
 };
 use crate::space;
-use crate::subject::{Baseline, Cell, Contract, Op, Placement, Subject, Variant};
-use crate::trial::{Body, Member, Role};
+use crate::subject::{Baseline, Cell, Contract, Level, Op, Placement, State, Subject, Variant};
+use crate::trial::{Body, EvaluateError, Member, Role};
 
 /// Seconds a cell gets where nothing is asked: a few cells are over in a moment.
 const CELL_SECONDS: f64 = 0.7;
@@ -83,11 +87,16 @@ pub struct BenchArgs {
 }
 
 pub(super) fn run(args: &BenchArgs, runner: Option<&str>) -> anyhow::Result<()> {
+    args.conditions.refuse()?;
     if args.subjects.is_empty() {
         return alone::run(args, runner);
     }
     let op = common_op(args)?;
     let mut session = Session::new(runner)?;
+    args.look_at_caches(&mut session)?;
+    if args.subjects.contains(&Subject::Baseline(Baseline::LibcTuned)) {
+        tune_by_crossover(op, args.seed(), &mut session)?;
+    }
     let mut slots = Vec::new();
     for subject in &args.subjects {
         slots.push(Slot::Runs(entrant(subject, op, &session)?));
@@ -98,17 +107,24 @@ pub(super) fn run(args: &BenchArgs, runner: Option<&str>) -> anyhow::Result<()> 
         };
         second.member.plant = plant;
     }
-    args.look_at_caches(&mut session)?;
     let cells = args.cells(op, &session)?;
     let budget = share(args.budget, cells.len());
     let cells = cells.iter().map(|c| (*c, budget)).collect();
     let without = args.without.iter().flat_map(|w| w.0.iter().copied()).collect();
     let course = Course { op, slots, cells, mixes: arguments::mixes(&args.mix)?, without };
-    let ran = run_courses(&[course], args.seed(), &mut session, args.quiet)?;
+    let entrants = course.entrants();
+    let mut ran = run_courses(&[course], args.seed(), &mut session, args.quiet)?;
+    let clocks = clock::clocks(op, &entrants, &mut session)?;
+    let of_clocks = clocks.iter().map(|c| Note { op: None, text: c.sentence() });
+    ran.notes.extend(of_clocks);
+    if args.subjects.contains(&Subject::Baseline(Baseline::LibcTuned)) {
+        ran.notes.push(Note { op: None, text: tuned_note(&session, op) });
+    }
     let facts = session.facts(op);
     let mut out = std::io::stdout().lock();
     if args.json {
-        let document = report::bench_json(&ran.cells, &facts, &ran.notes);
+        let mut document = report::bench_json(&ran.cells, &facts, &ran.notes);
+        document["clock"] = clocks.iter().map(clock::Clocked::json).collect();
         writeln!(out, "{}", serde_json::to_string_pretty(&document)?)?;
     } else {
         write!(out, "{}", report::bench(&ran.cells, &facts, &ran.notes))?;
@@ -172,6 +188,25 @@ impl BenchArgs {
         }
         Ok(cells)
     }
+}
+
+/// Sizes between which the crossover for `libc-tuned` is looked for, bytes: it lies near the end
+/// of the last level.
+const CROSSOVER: (u64, u64) = (64 << 10, 8 << 20);
+
+/// Sets the C library of `libc-tuned` by the measured crossover, where it has a setting for that.
+fn tune_by_crossover(op: Op, seed: u64, session: &mut Session) -> anyhow::Result<()> {
+    if op == Op::Zero && session.host.conditions.clib.memset_nt_threshold.is_none() {
+        return Ok(());
+    }
+    let loops = crossover::loops(op, Rival::Nt, session);
+    let dram = State::both(Level::Dram);
+    match crossover::crossing_of(session, loops, op, dram, CROSSOVER, seed) {
+        Ok(Ok(crossing)) => session.tune(crossing.at.size()),
+        Ok(Err(_)) | Err(EvaluateError::Interrupted) => {}
+        Err(e) => return Err(e.into()),
+    }
+    Ok(())
 }
 
 /// An equal part of the command's budget for each cell.
@@ -246,6 +281,9 @@ pub(super) fn ready(
                 }
                 Err(why) => Err(why.to_string()),
             })
+        }
+        Subject::Baseline(Baseline::LibcTuned) if session.client.tuning().is_err() => {
+            Ok(Err(session.client.tuning().err().unwrap_or_default().into()))
         }
         Subject::Baseline(baseline) => match baseline_entrant(*baseline, op) {
             Some(entrant) => Ok(Ok(entrant)),

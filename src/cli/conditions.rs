@@ -4,6 +4,8 @@
 use clap::Args;
 
 use super::arguments;
+use super::exit::unsupported;
+use crate::host;
 use crate::subject::{Conditions, Consumer, Pages, Placement, Source};
 
 /// Options of `search` and `bench`.
@@ -37,6 +39,30 @@ impl ConditionsArgs {
             source: self.source,
             threads: self.threads,
         }
+    }
+
+    /// Refuses what this host has not, before anything is measured.
+    ///
+    /// # Errors
+    /// Where more threads are asked for than there are CPUs, or huge pages that the kernel
+    /// gives nobody.
+    pub(super) fn refuse(&self) -> anyhow::Result<()> {
+        let cpus = host::allowed_cpus()?.len();
+        if usize::from(self.threads) > cpus {
+            return unsupported(format!(
+                "--threads {} needs a CPU for each, and this process may run on {cpus}",
+                self.threads
+            ));
+        }
+        let mode = host::huge_page_mode();
+        if self.pages == Pages::Huge && !matches!(mode.as_deref(), Some("always" | "madvise")) {
+            return unsupported(format!(
+                "--pages 2m: /sys/kernel/mm/transparent_hugepage/enabled is {}; as root, write \
+                 `madvise` to it",
+                mode.map_or("missing".into(), |mode| format!("`{mode}`"))
+            ));
+        }
+        Ok(())
     }
 
     /// Who is to read, in the order given.

@@ -6,7 +6,10 @@ use std::io::{IsTerminal as _, Write as _};
 use anstyle::Style;
 use serde_json::{Value, json};
 
+use super::measured::{cache_lines, caches_json, libc_functions, libc_line};
+use super::session::Session;
 use crate::host::{Cache, Feature, Host, PortLimit, Why};
+use crate::measure::{Edges, Thoroughness};
 use crate::units::human_size;
 
 /// Arguments of `looptune host`.
@@ -21,14 +24,21 @@ pub struct HostArgs {
 ///
 /// # Errors
 /// If standard output cannot be written; a reader that closed it early is no error.
-pub fn run(args: &HostArgs) -> anyhow::Result<()> {
-    let host = Host::detect();
+pub fn run(args: &HostArgs, runner: Option<&str>) -> anyhow::Result<()> {
+    let mut session = Session::new(runner)?;
+    let edges = match session.client.edges(Thoroughness::Thorough) {
+        Ok(edges) => edges,
+        // The rest of the page needs no worker.
+        Err(e) => Err(e.to_string()),
+    };
+    let host = &session.host;
+    let measured = Some(&edges);
     let mut stdout = std::io::stdout().lock();
     let text = if args.json {
-        format!("{:#}\n", document(&host))
+        format!("{:#}\n", document(host, measured))
     } else {
         let colour = stdout.is_terminal() && std::env::var_os("NO_COLOR").is_none();
-        page(&host, colour)
+        page(host, measured, colour)
     };
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
@@ -43,8 +53,9 @@ const LABEL: usize = 10;
 /// Access widths whose port limits are shown, bytes.
 const WIDTHS: [u32; 4] = [8, 16, 32, 64];
 
-/// The page for people, 100 columns; `colour` allows bold labels.
-pub fn page(host: &Host, colour: bool) -> String {
+/// The page for people, 100 columns; `colour` allows bold labels. `edges`: where the caches end,
+/// or why that is not known.
+pub fn page(host: &Host, edges: Option<&Result<Edges, String>>, colour: bool) -> String {
     let mut page = Page { text: String::new(), colour };
     let (cpu, conditions) = (&host.cpu, &host.conditions);
 
@@ -74,9 +85,15 @@ pub fn page(host: &Host, colour: bool) -> String {
     for warning in &host.caches.warnings {
         page.row("", &format!("! {warning}"));
     }
+    for line in edges.iter().flat_map(|edges| cache_lines(host, edges)) {
+        page.row("", &line);
+    }
     ports(&mut page, host);
     page.row("clock", &clock(host));
     page.row("libc", &libc(host));
+    if let Some(line) = libc_line(&libc_functions()) {
+        page.row("", &line);
+    }
     page.row("system", &system(host));
     page.gap();
 
@@ -236,8 +253,8 @@ fn system(host: &Host) -> String {
     )
 }
 
-/// The JSON document, schema 1. Sizes in bytes, rates in hertz; what is not told is null.
-pub fn document(host: &Host) -> Value {
+/// The JSON document, schema 1; `edges` as for [`page`]. Sizes in bytes, rates in hertz; what is not told is null.
+pub fn document(host: &Host, edges: Option<&Result<Edges, String>>) -> Value {
     let (cpu, c, tsc) = (&host.cpu, &host.conditions, &host.tsc);
     let refused: Vec<Value> = host
         .refused
@@ -281,6 +298,7 @@ pub fn document(host: &Host) -> Value {
                 "line_bytes": host.caches.line_bytes(),
             },
             "warnings": host.caches.warnings,
+            "measured": edges.map(|edges| caches_json(host, edges)),
         },
         "ports": {
             "store": limits(&|w| host.store_limit(w)),
@@ -294,6 +312,10 @@ pub fn document(host: &Host) -> Value {
             "spread": tsc.spread,
         },
         "libc": c.clib,
+        "libc_functions": libc_functions().into_iter().map(|(op, found)| json!({
+            "op": op.word(), "name": found.name, "library": found.library,
+            "offset": found.offset, "uses": found.uses,
+        })).collect::<Vec<_>>(),
         "system": {
             "kernel": c.kernel,
             "hypervisor": c.hypervisor,

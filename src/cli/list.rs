@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::io::Write as _;
 
 use super::arguments::{self, search_file, space};
+use super::measured::vector_bits;
 use super::progress::Steps;
 use crate::encode::Encoder;
 use crate::host::{FeatureSet, Host};
@@ -26,6 +27,9 @@ pub struct ListArgs {
     /// Count only loops that keep a contract: user (all) or kernel
     #[arg(long, value_parser = arguments::contract(), default_value = "user")]
     pub contract: Contract,
+    /// Count only loops of vector registers of up to so many bits
+    #[arg(long, value_name = "BITS", value_parser = vector_bits)]
+    pub max_vector: Option<u32>,
     /// Print one JSON document
     #[arg(long)]
     pub json: bool,
@@ -61,9 +65,13 @@ pub fn run(args: &ListArgs) -> anyhow::Result<()> {
         None => SearchFile::embedded(),
         Some(name) => vec![search_file(name)?],
     };
+    let narrow = |file: SearchFile| {
+        let file = file.under(args.contract);
+        args.max_vector.map_or(file.clone(), |bits| file.up_to(bits))
+    };
     let shown = Steps::endless(false, "counting loops");
     let listed: Vec<Listed> =
-        files.into_iter().map(|file| count(file.under(args.contract), host.usable)).collect();
+        files.into_iter().map(|file| count(narrow(file), host.usable)).collect();
     drop(shown);
     let whole = args.space.is_none();
     let text = if args.json {

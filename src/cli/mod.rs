@@ -5,6 +5,7 @@ mod arguments;
 pub mod bench;
 pub mod completions;
 mod conditions;
+pub mod crossover;
 mod exit;
 pub mod explore;
 pub mod export;
@@ -12,6 +13,7 @@ pub mod history;
 pub mod host;
 pub mod list;
 pub mod man;
+mod measured;
 mod progress;
 pub mod report;
 pub mod search;
@@ -63,6 +65,8 @@ enum Command {
     List(list::ListArgs),
     /// Explore the space in the terminal, measuring as you look
     Explore(explore::ExploreArgs),
+    /// Find the size from which stores past the caches win, in each state
+    Crossover(crossover::CrossoverArgs),
     /// Print recorded results as tables
     Report(report::ReportArgs),
     /// Print the tables of 1996 to 2016, measured on this machine
@@ -106,10 +110,11 @@ pub fn run(cli: &Cli) -> anyhow::Result<()> {
         Command::Show(args) => show::run(args),
         Command::List(args) => list::run(args),
         Command::Explore(args) => explore::run(args, runner),
+        Command::Crossover(args) => crossover::run(args, runner),
         Command::Report(args) => args.run(&mut std::io::stdout().lock()),
         Command::History(args) => history::run(args, runner),
-        Command::Host(args) => host::run(args),
         Command::Selftest(args) => selftest::run(args, runner),
+        Command::Host(args) => host::run(args, runner),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),
         Command::Worker(args) => args.run(),

@@ -8,21 +8,24 @@ use anyhow::Context as _;
 use clap::{Args, ValueHint};
 
 use super::arguments::{self, Drives, Sizes, States, Weights};
+use super::bench::clock::clocks;
 use super::conditions::ConditionsArgs;
 use super::exit::{unsupported, usage};
+use super::measured::{Recorded, cache_sizes, vector_bits};
 use super::progress::{Both, ProgressLine, Steps};
-use super::session::{Session, cache_sizes, command_line};
 use crate::host::CpuTimes;
+use super::session::{Session, command_line};
 use crate::measure::{CacheSizes, Thoroughness};
 use crate::report;
 use crate::results::{Folder, Journal, ResultsError};
 use crate::search::selftest::loudness;
 use crate::search::{
     Budget, Candidate, Incumbents, Job, Question, SearchFile, SearchOutcome, SizePlan, Stop,
-    compile_all, fresh_seed, plan, search,
+    candidate_entrant, compile_all, fresh_seed, plan, read_ceiling, search,
 };
 use crate::space;
 use crate::subject::{Baseline, Contract, Op, Placement, Variant};
+use crate::trial::{EvaluateError, Without};
 
 /// Arguments of `looptune search`.
 #[derive(Debug, Args)]
@@ -66,6 +69,9 @@ pub struct SearchArgs {
     /// chose races again, and stays the choice unless something is faster
     #[arg(long)]
     no_incumbents: bool,
+    /// Widest vector registers, bits: 128 or 256 leaves out what lowers the clock of some cores
+    #[arg(long, value_name = "BITS", value_parser = vector_bits)]
+    max_vector: Option<u32>,
     /// Search file (a path or a built-in name): narrows the axes, may set sizes and states
     #[arg(long, value_name = "FILE", value_parser = arguments::space(), hide_possible_values = true, value_hint = ValueHint::FilePath)]
     space: Option<String>,
@@ -94,7 +100,11 @@ pub(super) fn run(args: &SearchArgs, runner: Option<&str>) -> anyhow::Result<()>
     if !file.ops.contains(&args.op) {
         return usage(format!("the search file `{}` is not for {}", file.name, args.op));
     }
-    let file = file.under(args.contract);
+    args.conditions.refuse()?;
+    let mut file = file.under(args.contract);
+    if let Some(bits) = args.max_vector {
+        file = file.up_to(bits);
+    }
     let mut session = Session::new(runner)?;
     let question = question(args, &file)?;
     if args.caches == CacheSizes::Measured {
@@ -125,7 +135,9 @@ pub(super) fn run(args: &SearchArgs, runner: Option<&str>) -> anyhow::Result<()>
     let command = command_line();
     let tell = |trouble: &ResultsError| eprintln!("looptune: {trouble}");
     let host = &session.host;
-    let mut journal = Journal::open(&args.results, &host.key, host, question.seed, &command, tell)?;
+    let facts = Recorded::of(&session);
+    let mut journal =
+        Journal::open(&args.results, &host.key, &facts, question.seed, &command, tell)?;
     let mut line = ProgressLine::new(args.quiet);
     let job = Job {
         question: &question,
@@ -140,9 +152,11 @@ pub(super) fn run(args: &SearchArgs, runner: Option<&str>) -> anyhow::Result<()>
     line.finish();
     let mut outcome = outcome?;
     outcome.warnings.splice(0..0, session.reckoned.warnings.clone());
+    outcome.warnings.extend(exceeding(&outcome, &mut session)?);
     outcome.warnings.extend(lost_workers(&outcome, session.client.lost()));
     let steal = times.and_then(|before| CpuTimes::read()?.steal_since(&before));
     outcome.warnings.extend(loudness(&outcome.sizes, steal).map(|loud| loud.to_string()));
+    outcome.warnings.extend(lower_clock(&outcome, &candidates, &mut session)?);
     let kept = journal.finish_search(&outcome);
 
     let facts = session.facts(args.op);
@@ -181,7 +195,7 @@ fn question(args: &SearchArgs, file: &SearchFile) -> anyhow::Result<Question> {
         consumers: args.conditions.consumers(),
         budget: args.budget.or(file.budget),
         seed: args.seed.unwrap_or_else(fresh_seed),
-        baselines: Baseline::PRESENT.to_vec(),
+        baselines: Baseline::PRESENT.iter().copied().chain([Baseline::LibcTuned]).collect(),
         weights: args.weights.as_ref().map(|w| w.0.clone()).unwrap_or_default(),
     })
 }
@@ -217,6 +231,41 @@ fn refuse_other_sizes(points: &[Variant], question: &Question) -> anyhow::Result
         only.join(" or "),
         only.join(",")
     ))
+}
+
+/// Winners that are faster than their source can be read. An interruption ends the looking.
+fn exceeding(outcome: &SearchOutcome, session: &mut Session) -> anyhow::Result<Vec<String>> {
+    let clock = (session.host.tsc.calibrated_hz, outcome.seed);
+    let mut warnings = Vec::new();
+    for found in outcome.sizes.iter().flat_map(|s| &s.cells) {
+        let Some(winner) = &found.winner else { continue };
+        let usable = session.host.usable;
+        match read_ceiling(&found.cell, Without::NOTHING, usable, clock, &mut session.client) {
+            Ok(None) => {}
+            Ok(Some(ceiling)) => {
+                let name = winner.variant.to_string();
+                warnings.extend(ceiling.warning(&found.cell, &name, winner.ns));
+            }
+            Err(EvaluateError::Interrupted) => break,
+            Err(e) => return Err(e.into()),
+        }
+    }
+    Ok(warnings)
+}
+
+/// The clock where it is lower while a winner of wide vectors runs.
+fn lower_clock(
+    outcome: &SearchOutcome,
+    candidates: &[Candidate],
+    session: &mut Session,
+) -> anyhow::Result<Vec<String>> {
+    let cells = outcome.sizes.iter().flat_map(|s| &s.cells);
+    let winners: Vec<Variant> = cells.filter_map(|c| Some(c.winner.as_ref()?.variant)).collect();
+    let of_winner = |c: &&Candidate| winners.contains(&c.variant);
+    let entrants = candidates.iter().filter(of_winner).map(|c| candidate_entrant(c, true));
+    let clocks = clocks(outcome.op, &entrants.collect::<Vec<_>>(), session)?;
+    let lower = clocks.iter().filter(|c| c.drop().is_some());
+    Ok(lower.map(|c| format!("{}; --max-vector keeps it up", c.sentence())).collect())
 }
 
 /// Workers that were lost beside those that a candidate took with it.

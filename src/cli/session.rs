@@ -5,29 +5,23 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::Context as _;
-use clap::builder::TypedValueParser;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 
-use super::arguments;
 use super::exit::usage;
 use crate::host::Host;
-use crate::measure::{CacheSizes, Edges, Levels, Reckoned, Thoroughness};
+use crate::jit::libc_resolved;
+use crate::measure::{Edges, Levels, Reckoned, Thoroughness};
 use crate::report::Facts;
-use crate::search::{Compiled, NoCompiler};
-use crate::subject::Op;
+use crate::search::{Compiled, NoCompiler, baseline_entrant};
+use crate::subject::{Baseline, Op};
 use crate::trial::EvaluateError;
-use crate::worker::{Client, ClientOptions};
-
-/// Reads whose word counts.
-pub(super) fn cache_sizes() -> impl TypedValueParser<Value = CacheSizes> {
-    arguments::one::<CacheSizes>("source of cache sizes")
-}
+use crate::worker::{ClientOptions, Crew, Thresholds, Tuning};
 
 /// The host and a worker on it.
 pub(super) struct Session {
     pub(super) host: Host,
-    pub(super) client: Client,
+    pub(super) client: Crew,
     /// Cache sizes that states are made of: as told, until they are measured.
     pub(super) reckoned: Reckoned,
     /// What they were measured to be.
@@ -49,7 +43,7 @@ impl Session {
             flag::register(signal, Arc::clone(&interrupted))?;
         }
         let host = Host::detect();
-        let client = Client::new(client_options(runner, &host, Arc::clone(&interrupted))?);
+        let client = Crew::new(client_options(runner, &host, Arc::clone(&interrupted))?);
         let reckoned = Reckoned::told(Levels::of(&host.caches));
         Ok(Session { host, client, reckoned, edges: None, interrupted, compiled: OnceCell::new() })
     }
@@ -75,7 +69,24 @@ impl Session {
             Err(e) => return Err(e.into()),
         }
         self.client.reckon_with(Some(self.reckoned.levels));
+        self.tune(None);
         Ok(())
+    }
+
+    /// Says how the C library of `libc-tuned` is set: stores past the caches from the measured
+    /// crossover on, else, as glibc has it for the cache that it is told of, from three quarters
+    /// of the last cache that was measured.
+    pub(super) fn tune(&mut self, crossover: Option<u64>) {
+        let levels = &self.reckoned.levels;
+        let of_cache = levels.llc.or(levels.l2).map(|bytes| bytes / 4 * 3);
+        let nt = crossover.or(of_cache);
+        let wanted = Thresholds { nt, ..Thresholds::default() };
+        let link = [Op::Copy, Op::Zero].into_iter().filter_map(|op| {
+            let body = baseline_entrant(Baseline::Rep, op)?.member.body;
+            Some((op, body))
+        });
+        let tuning = Tuning::of(&self.host.conditions.clib, wanted);
+        self.client.tune(tuning, link.collect());
     }
 
     /// The loops of this host's C compiler, which are built when first asked for and go away
@@ -94,7 +105,11 @@ impl Session {
 
     /// What a report says of host and command.
     pub(super) fn facts(&self, op: Op) -> Facts {
-        Facts::of(&self.host, op, command_line())
+        let mut facts = Facts::of(&self.host, op, command_line());
+        if let (Some(libc), Some(function)) = (&mut facts.libc, libc_resolved(op)) {
+            libc.push_str(&format!(", {function}"));
+        }
+        facts
     }
 }
 

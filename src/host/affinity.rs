@@ -34,13 +34,26 @@ pub fn pin_to(cpu: u32) -> Result<(), HostError> {
     if !allowed.contains(&cpu) {
         return Err(HostError::NotAllowed { cpu, allowed: human_list(&allowed) });
     }
+    move_to(cpu)
+}
+
+/// Pins the calling thread to a CPU that its own mask need not allow: that of a thread which
+/// was started by a pinned one does not.
+///
+/// # Errors
+/// If the system refuses.
+pub fn move_to(cpu: u32) -> Result<(), HostError> {
+    let refused = |why| HostError::Pin { cpu, why };
+    if cpu as usize >= 8 * size_of::<libc::cpu_set_t>() {
+        return Err(refused(std::io::Error::from_raw_os_error(libc::EINVAL)));
+    }
     // SAFETY: a mask of all zeros is a valid, empty mask.
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-    // SAFETY: `cpu` came out of a mask of the same size, so it is below its number of bits.
+    // SAFETY: `cpu` is below the number of bits of the mask.
     unsafe { libc::CPU_SET(cpu as usize, &mut set) };
     // SAFETY: the pointer is to `set`, whose size is passed with it; 0 is the calling thread.
     if unsafe { libc::sched_setaffinity(0, size_of_val(&set), &set) } != 0 {
-        return Err(HostError::Pin { cpu, why: std::io::Error::last_os_error() });
+        return Err(refused(std::io::Error::last_os_error()));
     }
     Ok(())
 }

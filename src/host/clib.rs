@@ -15,6 +15,8 @@ pub struct Clib {
     /// From this size on its copies and fills use non-temporal stores, bytes; as its loader
     /// tells under the same environment.
     pub nt_threshold: Option<u64>,
+    /// The same of fills, where the library has such a setting (glibc 2.40 and later).
+    pub memset_nt_threshold: Option<u64>,
     /// From this size on its copies use `rep movsb`, where they use it at all; bytes.
     pub rep_movsb_threshold: Option<u64>,
     /// From this size on its fills use `rep stosb`, where they use it at all; bytes.
@@ -32,6 +34,7 @@ impl Clib {
             glibc,
             tunables: std::env::var("GLIBC_TUNABLES").ok().filter(|t| !t.is_empty()),
             nt_threshold: tunable(&told, "glibc.cpu.x86_non_temporal_threshold"),
+            memset_nt_threshold: tunable(&told, "glibc.cpu.x86_memset_non_temporal_threshold"),
             rep_movsb_threshold: tunable(&told, "glibc.cpu.x86_rep_movsb_threshold"),
             rep_stosb_threshold: tunable(&told, "glibc.cpu.x86_rep_stosb_threshold"),
         }

@@ -48,7 +48,6 @@ impl Conditions {
         let governor = cpus.join(format!("cpu{pinned}/cpufreq/scaling_governor"));
         let no_turbo = || Some(line(&cpus.join("intel_pstate/no_turbo"))? == "0");
         let boost = line(&cpus.join("cpufreq/boost")).map(|l| l == "1").or_else(no_turbo);
-        let thp = line(Path::new("/sys/kernel/mm/transparent_hugepage/enabled"));
         Conditions {
             microcode: read_microcode(),
             kernel: line(Path::new("/proc/sys/kernel/osrelease")),
@@ -56,7 +55,7 @@ impl Conditions {
             governor: line(&governor),
             boost,
             smt: line(&cpus.join("smt/active")).map(|l| l == "1"),
-            thp: thp.and_then(|l| chosen(&l)),
+            thp: huge_page_mode(),
             load: line(Path::new("/proc/loadavg")).and_then(|l| load(&l)),
             online_cpus: online.max(allowed_cpus.len() as u32),
             allowed_cpus,
@@ -68,6 +67,12 @@ impl Conditions {
     pub fn allowed_list(&self) -> String {
         human_list(&self.allowed_cpus)
     }
+}
+
+/// Mode of transparent huge pages: `always`, `madvise` or `never`; `None` where the kernel has
+/// none.
+pub fn huge_page_mode() -> Option<String> {
+    line(Path::new("/sys/kernel/mm/transparent_hugepage/enabled")).and_then(|l| chosen(&l))
 }
 
 /// The first line of a file; `None` where it cannot be read or is empty.

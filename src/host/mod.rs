@@ -24,17 +24,17 @@ mod xcr;
 
 use serde::{Deserialize, Serialize};
 
-pub use affinity::{allowed_cpus, pin_to, pin_to_one};
+pub use affinity::{allowed_cpus, move_to, pin_to, pin_to_one};
 pub use cache::{Cache, Caches};
 pub use clib::Clib;
-pub use conditions::Conditions;
+pub use conditions::{Conditions, huge_page_mode};
 pub use cpuid::Cpu;
 pub use feature::{Feature, FeatureSet};
 pub use key::Fingerprint;
 pub use limit::PortLimit;
 pub use march::Microarch;
-pub use process::{context_switches, die_with_parent, no_core_files};
 pub use stat::CpuTimes;
+pub use process::{context_switches, die_with_parent, minor_faults, no_core_files};
 pub use surroundings::{Household, Surroundings, kill_group, leave};
 pub use tsc::Tsc;
 pub use usable::{Refusal, Why};

@@ -59,6 +59,11 @@ pub fn context_switches() -> (u64, u64) {
     (usage.ru_nvcsw as u64, usage.ru_nivcsw as u64)
 }
 
+/// Page faults of the calling thread since its start that needed no disk.
+pub fn minor_faults() -> u64 {
+    usage(libc::RUSAGE_THREAD).ru_minflt as u64
+}
+
 fn usage(who: libc::c_int) -> libc::rusage {
     // SAFETY: rusage is plain numbers, for which zeros are valid.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };

@@ -11,11 +11,13 @@ mod emit;
 mod entry;
 mod image;
 mod library;
+mod resolved;
 mod trampoline;
 
 pub use entry::{Abi, Entry, call_pass};
 pub use image::RegisterImage;
 pub use library::{Library, libc_entry, libc_name, open};
+pub use resolved::{Resolved, libc_resolved};
 pub use trampoline::Trampoline;
 
 use crate::mem::MemError;

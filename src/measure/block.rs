@@ -1,45 +1,31 @@
 //! Blocks of samples: one timed pass of every member, shuffled, at places drawn anew each
 //! layout.
 
+mod pilot;
 mod stretch;
 
 use std::time::Instant;
 
-use super::buffers::{Pair, Rig};
-use super::calls::{Budget, plant_step, planted};
-use super::driver::PassArgs;
+use super::buffers::Rig;
+use super::crew::{Crew, with_crew};
+use super::driver::Style;
 use super::instruments::{Instruments, Overhead};
 use super::noise::Usual;
-use super::prime::{prime, touch_list};
+use super::pass::{Task, stays};
 use super::sequence::Sequence;
 use super::{MeasureError, draw};
 use crate::host;
 use crate::jit::Entry;
 use crate::mem::{Activity, SharedPage};
-use crate::subject::{Drive, Level};
-use crate::trial::{BlockRequest, BlockResult, Clock, Disturbance, Sample};
+use crate::subject::Level;
+use crate::trial::{
+    BlockRequest, BlockResult, Clock, Countermeasure, Disturbance, Sample, Without,
+};
 use crate::verify::Verified;
 use stretch::{Field, sequence};
 
 /// Times a disturbed block is repeated before it is kept as it is.
 const MOST_REPEATS: u32 = 3;
-
-/// Members that the pilot looks at: where passes are cheap, and where priming is dear.
-const PILOTS: usize = 8;
-const DEAR_PILOTS: usize = 2;
-
-/// Where priming a ring takes many times a short pass, a longer pass is nearly free: the
-/// whole ring is visited, as far as the list of it does not crowd the first level.
-const MOST_OF_RING: u32 = 1024;
-
-/// Priming memory costs with each pair; so many are enough to level out banks and rows.
-const LEAST_FROM_MEMORY: u32 = 16;
-
-/// Calls of a pilot pass.
-const PILOT_CALLS: u32 = 20;
-
-/// Calls that train the core on a function before its pass.
-const WARM_CALLS: u64 = 4;
 
 /// A late page walk or store burst, nanoseconds: forgiven in short passes.
 const OUTLIER_SLACK_NS: f64 = 300.0;
@@ -61,6 +47,8 @@ struct Ready {
     entry: Entry,
     /// Whether it repeats on the first pair of the ring.
     repeats: bool,
+    /// Whether it repeats on the first destination of a ring of destinations.
+    dst_stays: bool,
     /// Calls that are reported.
     calls: u32,
     /// Calls that are made.
@@ -68,28 +56,48 @@ struct Ready {
     usual: Usual,
 }
 
-/// Measures the contenders as the request says. `shared` hears, before every pass, who runs.
+/// Measures the contenders as the request says, on as many threads as there are rigs: the
+/// calling one, and one on each of the CPUs. `shared` hears, before every pass, who runs.
 ///
 /// # Errors
-/// Where memory for code is refused, or the sizes of a mix are missing or too large for the
-/// cell.
+/// Where memory for code or a thread is refused, or the sizes of a mix are missing or too large
+/// for the cell.
 pub fn run_blocks(
     instruments: &mut Instruments,
-    rig: &mut Rig,
+    (rigs, cpus): (&mut [Rig], &[u32]),
+    contenders: &[Contender<'_>],
+    request: &BlockRequest,
+    shared: &SharedPage,
+) -> Result<BlockResult, MeasureError> {
+    let parts = (instruments.driver.clone(), instruments.features());
+    with_crew(rigs, cpus, parts, |crew| measure(instruments, crew, contenders, request, shared))
+}
+
+fn measure(
+    instruments: &mut Instruments,
+    crew: &mut Crew<'_>,
     contenders: &[Contender<'_>],
     request: &BlockRequest,
     shared: &SharedPage,
 ) -> Result<BlockResult, MeasureError> {
     let mix = sequence(request)?;
+    let without = request.without;
+    let style = Style {
+        drive: request.cell.drive,
+        apart: crew.rig().apart().is_some(),
+        consumer: request.cell.conditions.consumer,
+        fenced: !without.leaves_off(Countermeasure::Fence),
+    };
     let overhead = match &mix {
-        None => instruments.overhead(request.cell.drive),
-        Some(_) => instruments.mixed_overhead(request.cell.drive),
+        None => instruments.overhead(style, crew.rig().size()),
+        Some(_) => instruments.mixed_overhead(style),
     };
     let began = Instant::now();
     let spent =
         || request.limit_ns > 0 && began.elapsed().as_nanos() >= u128::from(request.limit_ns);
     let mut run = Run {
-        drive: request.cell.drive,
+        style,
+        without,
         blocks: request.blocks,
         mix,
         overhead,
@@ -99,31 +107,23 @@ pub fn run_blocks(
         samples: Vec::new(),
         disturbed: 0,
     };
+    let moves = !without.leaves_off(Countermeasure::Move);
     for layout in 0..request.layouts {
         if contenders.is_empty() || (layout > 0 && spent()) {
             break;
         }
-        let (mut rng, delta) =
-            draw::layout(request.seed, layout, &request.cell.conditions.placement);
-        rig.place(request.seed, delta, &mut rng);
-        let entries = emit(instruments, contenders, &mut rng)?;
-        if layout == 0 {
-            run.ready = entries
-                .into_iter()
-                .zip(contenders)
-                .map(|(entry, c)| Ready {
-                    entry,
-                    repeats: rig.level() == Level::L1 && !c.leaves_cache,
-                    calls: 1,
-                    made: 1,
-                    usual: Usual::new(f64::INFINITY),
-                })
-                .collect();
-            run.pilot(instruments, rig, contenders, request, shared);
-        } else {
-            for (ready, entry) in run.ready.iter_mut().zip(entries) {
-                ready.entry = entry;
+        if layout == 0 || moves {
+            // Where nothing moves, all is where the first layout of any request has it.
+            let (seed, at) = if moves { (request.seed, layout) } else { (0, 0) };
+            let (mut rng, delta) = draw::layout(seed, at, &request.cell.conditions.placement);
+            crew.place(request.seed, delta, &mut rng)?;
+            if !moves {
+                instruments.rewind();
             }
+            run.enter(emit(instruments, contenders, &mut rng)?, crew.rig(), contenders);
+        }
+        if layout == 0 {
+            run.pilot(instruments, crew, contenders, request, shared)?;
         }
         for block in 0..request.blocks {
             if block > 0 && spent() {
@@ -131,7 +131,7 @@ pub fn run_blocks(
             }
             let order =
                 draw::member_order(request.seed, layout, block, contenders.len(), request.order);
-            run.block((layout, block), &order, instruments, rig, contenders, shared);
+            run.block((layout, block), &order, instruments, crew, contenders, shared)?;
         }
     }
     shared.set_in_flight(0, Activity::Idle);
@@ -163,7 +163,8 @@ fn emit(
 
 /// The state of a request in work.
 struct Run {
-    drive: Drive,
+    style: Style,
+    without: Without,
     /// Blocks a layout.
     blocks: u32,
     /// The calls, where their sizes are a mix.
@@ -177,124 +178,39 @@ struct Run {
 }
 
 impl Run {
-    /// Chooses numbers of calls from a few untimed passes.
-    fn pilot(
-        &mut self,
-        instruments: &Instruments,
-        rig: &Rig,
-        contenders: &[Contender<'_>],
-        request: &BlockRequest,
-        shared: &SharedPage,
-    ) {
-        if let Some(sequence) = self.mix.take() {
-            let field = Field { instruments, rig, shared };
-            self.pilot_mixed(&sequence, &field, contenders, request);
-            self.mix = Some(sequence);
+    /// Takes the contenders' entries in a layout.
+    fn enter(&mut self, entries: Vec<Entry>, rig: &Rig, contenders: &[Contender<'_>]) {
+        if self.ready.is_empty() {
+            let ready = |(entry, contender): (Entry, &Contender<'_>)| {
+                let (repeats, dst_stays) = stays(rig, contender.leaves_cache, self.without);
+                let usual = Usual::new(f64::INFINITY);
+                Ready { entry, repeats, dst_stays, calls: 1, made: 1, usual }
+            };
+            self.ready = entries.into_iter().zip(contenders).map(ready).collect();
             return;
         }
-        let budget = Budget {
-            pass_ticks: instruments.pass_ticks(request.pass_ns),
-            pairs: rig.pairs(),
-            least_visited: match rig.level() {
-                Level::L1 => 1,
-                Level::L2 | Level::Llc => MOST_OF_RING,
-                Level::Dram => LEAST_FROM_MEMORY,
-            },
-        };
-        let step = plant_step(contenders.iter().map(|c| c.plant));
-        for repeats in [true, false] {
-            let group: Vec<usize> =
-                (0..self.ready.len()).filter(|i| self.ready[*i].repeats == repeats).collect();
-            let pilots = if rig.level() == Level::L1 { PILOTS } else { DEAR_PILOTS };
-            let stride = group.len().div_ceil(pilots).max(1);
-            let mut fastest = f64::INFINITY;
-            for &i in group.iter().step_by(stride) {
-                let ticks = self.pilot_one(i, &budget, instruments, rig, contenders, shared);
-                self.ready[i].usual = Usual::new(ticks);
-                fastest = fastest.min(ticks);
-            }
-            let calls = if repeats {
-                budget.repeated(fastest, step)
-            } else {
-                budget.visited(fastest, step)
-            };
-            for i in group {
-                self.ready[i].calls = calls;
-                self.ready[i].made = planted(calls, contenders[i].plant);
-            }
+        for (ready, entry) in self.ready.iter_mut().zip(entries) {
+            ready.entry = entry;
         }
     }
 
-    /// Ticks a call of one member: of a short pass, and then of one nearer the wanted length.
-    fn pilot_one(
-        &mut self,
-        i: usize,
-        budget: &Budget,
-        instruments: &Instruments,
-        rig: &Rig,
-        contenders: &[Contender<'_>],
-        shared: &SharedPage,
-    ) -> f64 {
-        let per_call = |ticks: u64, calls: u32| {
-            (ticks as f64 - self.overhead.pass_ticks).max(1.0) / f64::from(calls)
-        };
-        let first = PILOT_CALLS.min(rig.pairs()).max(1);
-        let first = if self.ready[i].repeats { PILOT_CALLS } else { first };
-        let member = contenders[i].member;
-        let rough = per_call(self.pass(i, first, member, instruments, rig, shared), first);
-        let wanted = if self.ready[i].repeats {
-            budget.repeated(rough, 1)
-        } else {
-            budget.visited(rough, 1)
-        };
-        if wanted <= first {
-            return rough;
-        }
-        rough.min(per_call(self.pass(i, wanted, member, instruments, rig, shared), wanted))
-    }
-
-    /// Warms up, primes and times one pass of `made` calls; its ticks.
+    /// Warms up, primes and times one pass of `made` calls; ticks of each thread.
     fn pass(
         &self,
         i: usize,
         made: u32,
         member: u32,
-        instruments: &Instruments,
-        rig: &Rig,
+        crew: &Crew<'_>,
         shared: &SharedPage,
-    ) -> u64 {
-        let ready = &self.ready[i];
+    ) -> Result<Vec<u64>, MeasureError> {
+        let Ready { entry, repeats, dst_stays, .. } = self.ready[i];
+        let (style, without) = (self.style, self.without);
         shared.beat();
         shared.set_in_flight(member, Activity::Timing);
-        let visits = if ready.repeats { 1 } else { made.min(rig.pairs()) };
-        let list = &rig.destinations()[..visits as usize];
-        let run = |drive, list: &[usize], calls, pair: Pair| {
-            let args = pass_args(&ready.entry, list, calls, pair, rig.size());
-            // SAFETY: the entry is a verified function of its ABI (a `Contender` holds the
-            // token) in memory that outlives the call; verification saw it touch nothing
-            // but the n bytes of its buffers, and every address of the list, with the
-            // source at the pair's distance, has so many bytes inside the rig's maps.
-            unsafe { instruments.driver.pass(drive, &args) }
-        };
-        let warm = |pair: Pair| {
-            run(Drive::Throughput, &[pair.dst], WARM_CALLS, pair);
-        };
-        let first = rig.pair_of(list[0]);
-        // In the first level the warm-up must not push the pair out, so it comes first; in
-        // the others it must come last, because priming may push the code out.
-        if rig.level() == Level::L1 {
-            if ready.repeats {
-                warm(first)
-            } else {
-                rig.warm_pair().into_iter().for_each(warm)
-            }
-            prime(rig, visits, instruments.features());
-        } else {
-            prime(rig, visits, instruments.features());
-            rig.warm_pair().into_iter().for_each(warm);
-        }
-        touch_list(list);
-        let ticks = run(self.drive, list, u64::from(made), first);
+        let task = Task { entry, repeats, dst_stays, made, style, without };
+        // SAFETY: the entry is a verified function of its ABI (a `Contender` holds the token),
+        // and nothing is emitted before the pass is over.
+        let ticks = unsafe { crew.pass(&task) };
         shared.set_in_flight(member, Activity::Idle);
         ticks
     }
@@ -306,82 +222,86 @@ impl Run {
         (layout, block): (u32, u32),
         order: &[usize],
         instruments: &Instruments,
-        rig: &Rig,
+        crew: &Crew<'_>,
         contenders: &[Contender<'_>],
         shared: &SharedPage,
-    ) {
-        let short = rig.level() == Level::L1 && self.mix.is_none();
+    ) -> Result<(), MeasureError> {
+        let short = crew.rig().level() == Some(Level::L1) && self.mix.is_none();
         let group = if short { order.len() } else { 1 };
-        for order in order.chunks(group.max(1)) {
-            self.group((layout, block), order, instruments, rig, contenders, shared);
+        for (i, order) in order.chunks(group.max(1)).enumerate() {
+            let at = (layout, block, i == 0);
+            self.group(at, order, instruments, crew, contenders, shared)?;
         }
+        Ok(())
     }
 
     /// Passes that are repeated together while they are disturbed.
     fn group(
         &mut self,
-        (layout, block): (u32, u32),
+        (layout, block, first): (u32, u32, bool),
         order: &[usize],
         instruments: &Instruments,
-        rig: &Rig,
+        crew: &Crew<'_>,
         contenders: &[Contender<'_>],
         shared: &SharedPage,
-    ) {
+    ) -> Result<(), MeasureError> {
         let begin = self.samples.len();
-        for repeats in 0..=MOST_REPEATS {
+        let most_repeats = match self.without.leaves_off(Countermeasure::Repeat) {
+            true => 0,
+            false => MOST_REPEATS,
+        };
+        for repeats in 0..=most_repeats {
             self.samples.truncate(begin);
+            if first && self.without.leaves_off(Countermeasure::Prefault) {
+                crew.rig().discard_destinations()?;
+            }
             let before = host::context_switches().1;
             let ruler = instruments.driver.rule(self.overhead.pass_ticks);
             let mut outlier = false;
             for &i in order {
-                let (calls, made) = (self.ready[i].calls, self.ready[i].made);
+                let Ready { calls, made, .. } = self.ready[i];
                 let member = contenders[i].member;
                 let ticks = match &self.mix {
-                    None => self.pass(i, made, member, instruments, rig, shared),
+                    None => self.pass(i, made, member, crew, shared)?,
                     Some(sequence) => {
                         let from = self.stretch_begin(layout, block, self.blocks);
-                        let field = Field { instruments, rig, shared };
-                        self.stretch(i, made as usize, from, member, sequence, &field)
+                        let field = Field { instruments, rig: crew.rig(), shared };
+                        vec![self.stretch(i, made as usize, from, member, sequence, &field)]
                     }
                 };
-                outlier |= self.ready[i].usual.is_outlier(ticks, made, self.slack);
-                let disturbance = Disturbance { switches: 0, repeats };
-                self.samples.push(Sample { member, layout, block, ticks, calls, disturbance });
+                for (thread, ticks) in (0..).zip(ticks) {
+                    outlier |= self.ready[i].usual.is_outlier(ticks, made, self.slack);
+                    let disturbance = Disturbance { switches: 0, repeats };
+                    self.samples.push(Sample {
+                        member,
+                        layout,
+                        block,
+                        thread,
+                        ticks,
+                        calls,
+                        disturbance,
+                    });
+                }
             }
             let switches = host::context_switches().1.saturating_sub(before) as u32;
-            if (outlier || switches > 0) && repeats < MOST_REPEATS {
+            if (outlier || switches > 0) && repeats < most_repeats {
                 continue;
             }
             if outlier || switches > 0 {
                 self.disturbed += 1;
             }
             self.rulers.push(ruler);
-            for (sample, &i) in self.samples[begin..].iter_mut().zip(order) {
-                sample.disturbance.switches = switches;
+            let threads = usize::from(crew.threads());
+            for (samples, &i) in self.samples[begin..].chunks_mut(threads).zip(order) {
                 let made = self.ready[i].made;
-                self.ready[i].usual.keep(sample.ticks, made);
+                for sample in samples {
+                    sample.disturbance.switches = switches;
+                    self.ready[i].usual.keep(sample.ticks, made);
+                }
             }
-            return;
+            return Ok(());
         }
-    }
-}
-
-/// Arguments of a pass of an entry over a list of destinations, given one pair of them.
-fn pass_args(entry: &Entry, list: &[usize], calls: u64, pair: Pair, n: usize) -> PassArgs {
-    // Which argument moves with the destination is the ABI's; asking twice shows it.
-    let src = pair.src.unwrap_or(pair.dst);
-    let here = entry.arguments(pair.dst, src, n);
-    let moved = entry.arguments(pair.dst.wrapping_add(64), src.wrapping_add(64), n);
-    let moves = moved[1] != here[1];
-    PassArgs {
-        list: list.as_ptr(),
-        list_end: list.as_ptr_range().end,
-        calls,
-        entry: entry.addr,
-        second_mask: if moves { usize::MAX } else { 0 },
-        second_plus: if moves { here[1].wrapping_sub(here[0]) } else { here[1] },
-        third: here[2],
-        last: n.saturating_sub(1),
+        Ok(())
     }
 }
 

@@ -1,23 +1,20 @@
-//! The buffers of a cell: a ring of pairs in two maps, and one pair more to warm up on.
+//! The buffers of a cell: a ring of pairs in two maps, and one pair more to warm up on. Where
+//! the state is of two levels, the pointers have rings of their own.
 
 use rand::{Rng, RngExt};
 
+use super::apart::Apart;
+use super::backing::{debt, fits_memory, untouched, written};
 use super::ring::{DRAWN_OFFSET, Levels, Ring};
 use super::{MeasureError, draw};
 use crate::mem::{Map, SharedPage};
-use crate::subject::{Cell, Level, Op, Pages};
+use crate::subject::{Cell, Conditions, Level, Op, Pages, Source};
 
 /// A layout moves the buffers by up to so many pages, so that other physical pages carry
 /// them.
 const SPARE_PAGES: usize = 256;
 
 const PAGE: usize = 4096;
-
-/// Words filled between two beats: a MiB.
-const BEAT_WORDS: usize = 1 << 17;
-
-/// Buffers below this are not worth asking the system whether they fit.
-const SURELY_THERE: u64 = 64 << 20;
 
 /// Code is warmed up on calls up to this size; on larger ones the first lines of code are
 /// lost in the time of the data, and a warm-up call would disturb the caches.
@@ -26,14 +23,39 @@ const WARM_SIZE: u64 = 16 << 10;
 /// The buffers of a cell, filled, backed by pages as the cell asks, and placed.
 pub struct Rig {
     cell: Cell,
-    level: Level,
     ring: Ring,
     dst: Map,
     src: Option<Map>,
-    order: (u64, Vec<u32>),
+    /// What fills the caches with lines to be written back, where the state asks for it.
+    debt: Option<Map>,
+    order: Order,
     dst_start: usize,
     src_start: usize,
     destinations: Vec<usize>,
+    /// Only where the pointers have rings of their own.
+    sources: Vec<usize>,
+}
+
+/// In which order slots are visited.
+struct Order {
+    /// By which it was drawn.
+    seed: u64,
+    dst: Vec<u32>,
+    /// Only where the pointers have rings of their own.
+    src: Vec<u32>,
+}
+
+impl Order {
+    fn draw(seed: u64, ring: &Ring) -> Order {
+        match ring.apart {
+            None => Order { seed, dst: draw::visit_order(seed, ring.pairs as usize), src: vec![] },
+            Some(Apart { dst, src, .. }) => Order {
+                seed,
+                dst: draw::visit_order(seed, dst.slots as usize),
+                src: draw::visit_order(!seed, src.slots as usize),
+            },
+        }
+    }
 }
 
 /// A pair of buffers by address.
@@ -56,39 +78,51 @@ impl Rig {
         shared: Option<&SharedPage>,
     ) -> Result<Rig, MeasureError> {
         let ring = Ring::plan(cell, levels).map_err(MeasureError::NoState)?;
-        let level = cell.state.level().ok_or_else(|| {
-            MeasureError::NoState(format!("the state {} asks for two levels", cell.state))
-        })?;
-        let bytes = usize::try_from(ring.stride * (ring.pairs + warm_slots(&ring)))
+        let slots = ring.apart.map_or(ring.pairs, |apart| apart.dst.slots.max(apart.src.slots));
+        let bytes = usize::try_from(ring.stride * (slots + warm_slots(&ring)))
             .map_err(|_| MeasureError::NoState("larger than the address space".into()))?;
         // One page more than the layouts' moves need: the distance moves dst within a page.
         let bytes = bytes + (SPARE_PAGES + 2) * PAGE;
         let maps = if cell.op.copies() { 2 } else { 1 };
-        fits_memory(bytes as u64 * maps)?;
+        let owed = match cell.state.dirty {
+            true => levels.shared_by(cell.conditions.threads).debt().unwrap_or(0),
+            false => 0,
+        };
+        fits_memory(bytes as u64 * maps + owed)?;
         if cell.mix.is_some() && u32::try_from(bytes).is_err() {
             return Err(MeasureError::NoState("larger than calls of a mix can be told of".into()));
         }
-        let dst = map(bytes, cell.conditions.pages, shared, |_| 0x5a5a_5a5a_5a5a_5a5a)?;
-        let src = match cell.op {
+        let pages = cell.conditions.pages;
+        let dst = match pages {
+            Pages::Fresh => untouched(bytes, pages)?,
+            Pages::Small | Pages::Huge => written(bytes, pages, shared, |_| 0x5a5a_5a5a_5a5a_5a5a)?,
+        };
+        let src = match (cell.op, cell.conditions.source) {
+            (Op::Copy, Source::Untouched) => Some(untouched(bytes, pages)?),
             // Every word another value: no page can be shared or compressed away, and a
             // wrong byte would show.
-            Op::Copy => Some(map(bytes, cell.conditions.pages, shared, |i| {
+            (Op::Copy, Source::Written) => Some(written(bytes, pages, shared, |i| {
                 (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)
             })?),
-            Op::Zero | Op::Read | Op::Write => None,
+            (Op::Zero | Op::Read | Op::Write, _) => None,
+        };
+        let debt = match owed {
+            0 => None,
+            bytes => Some(debt(bytes as usize)?),
         };
         let (dst_start, src_start) = (dst.as_ptr() as usize, 0);
-        let order = (0, draw::visit_order(0, ring.pairs as usize));
+        let order = Order::draw(0, &ring);
         let mut rig = Rig {
             cell: *cell,
-            level,
             ring,
             dst,
             src,
+            debt,
             order,
             dst_start,
             src_start,
             destinations: Vec::new(),
+            sources: Vec::new(),
         };
         rig.place(0, 0, &mut draw::layout(0, 0, &cell.conditions.placement).0);
         Ok(rig)
@@ -96,16 +130,47 @@ impl Rig {
 
     /// Whether the rig's buffers serve another cell as they are.
     pub fn serves(&self, cell: &Cell) -> bool {
-        *cell == Cell { drive: cell.drive, ..self.cell }
+        let conditions =
+            Conditions { consumer: cell.conditions.consumer, ..self.cell.conditions };
+        *cell == Cell { drive: cell.drive, conditions, ..self.cell }
     }
 
     /// Bytes of memory held.
     pub fn bytes(&self) -> usize {
-        self.dst.len() + self.src.as_ref().map_or(0, Map::len)
+        let maps = [self.src.as_ref(), self.debt.as_ref()];
+        self.dst.len() + maps.into_iter().flatten().map(Map::len).sum::<usize>()
     }
 
-    pub(super) fn level(&self) -> Level {
-        self.level
+    /// The level of both pointers, where it is one.
+    pub(super) fn level(&self) -> Option<Level> {
+        self.cell.state.level()
+    }
+
+    /// The rings of the pointers, where each has its own.
+    pub(super) fn apart(&self) -> Option<&Apart> {
+        self.ring.apart.as_ref()
+    }
+
+    /// Whether a pass finds pages of the destination that nobody has touched.
+    pub(super) fn is_fresh(&self) -> bool {
+        self.cell.conditions.pages == Pages::Fresh
+    }
+
+    /// Pages that a call faults in where they are fresh.
+    pub(super) fn pages_a_call(&self) -> u64 {
+        let offset = u64::from(self.cell.conditions.placement.dst);
+        (self.cell.size + offset).div_ceil(PAGE as u64)
+    }
+
+    /// Gives the destinations' pages back: the next touch of each faults.
+    pub(super) fn discard_destinations(&self) -> Result<(), MeasureError> {
+        // SAFETY: the map is reached by address only; no slice of it is alive.
+        Ok(unsafe { self.dst.discard() }?)
+    }
+
+    /// What fills the caches with lines to be written back: address and bytes.
+    pub(super) fn debt(&self) -> Option<(usize, usize)> {
+        self.debt.as_ref().map(|map| (map.as_ptr() as usize, map.len()))
     }
 
     pub(super) fn size(&self) -> usize {
@@ -123,16 +188,25 @@ impl Rig {
         (self.ring.visitable as u32).min(self.pairs())
     }
 
+    /// Calls that a prime serves: pairs of the ring; fewer where stores leave the cache and the
+    /// destination is in the first level, the source elsewhere.
+    pub(super) fn calls(&self, leaves_cache: bool) -> u32 {
+        match self.ring.apart {
+            Some(apart) if leaves_cache => apart.leaving as u32,
+            _ => self.pairs(),
+        }
+    }
+
     /// Pairs of the ring.
     pub(super) fn pairs(&self) -> u32 {
-        self.order.1.len() as u32
+        self.ring.pairs as u32
     }
 
     /// Places the buffers anew: (dst − src) mod 4096 becomes `delta` plus the placement's
     /// offsets, pages are drawn from `rng`, and `seed` gives the order of visits.
     pub(super) fn place(&mut self, seed: u64, delta: u16, rng: &mut impl Rng) {
-        if self.order.0 != seed {
-            self.order = (seed, draw::visit_order(seed, self.ring.pairs as usize));
+        if self.order.seed != seed {
+            self.order = Order::draw(seed, &self.ring);
         }
         let placement = self.cell.conditions.placement;
         let mut page = || rng.random_range(0..SPARE_PAGES) * PAGE;
@@ -142,9 +216,12 @@ impl Rig {
             .src
             .as_ref()
             .map_or(0, |src| src.as_ptr() as usize + page() + usize::from(placement.src));
-        let (start, stride) = (self.dst_start, self.ring.stride as usize);
-        self.destinations.clear();
-        self.destinations.extend(self.order.1.iter().map(|i| start + *i as usize * stride));
+        let stride = self.ring.stride as usize;
+        let slots = |start: usize, order: &[u32]| -> Vec<usize> {
+            order.iter().map(|i| start + *i as usize * stride).collect()
+        };
+        self.destinations = slots(self.dst_start, &self.order.dst);
+        self.sources = slots(self.src_start, &self.order.src);
     }
 
     /// Destination addresses in visit order.
@@ -152,7 +229,12 @@ impl Rig {
         &self.destinations
     }
 
-    /// Pairs in visit order.
+    /// Source addresses in visit order, where they have a ring of their own.
+    pub(super) fn sources(&self) -> &[usize] {
+        &self.sources
+    }
+
+    /// Pairs in visit order, where they move together.
     pub(super) fn visits(&self) -> impl Iterator<Item = Pair> + '_ {
         self.destinations.iter().map(|dst| self.pair_of(*dst))
     }
@@ -160,7 +242,8 @@ impl Rig {
     /// The pair that stands outside the ring, to warm code up on; `None` for sizes that need
     /// none.
     pub(super) fn warm_pair(&self) -> Option<Pair> {
-        let slot = self.ring.pairs + warm_slots(&self.ring) - 1;
+        let slots = self.order.dst.len().max(self.order.src.len()) as u64;
+        let slot = slots + warm_slots(&self.ring) - 1;
         (self.cell.size <= WARM_SIZE)
             .then(|| self.pair_of(self.dst_start + (slot * self.ring.stride) as usize))
     }
@@ -170,7 +253,7 @@ impl Rig {
         self.pair_of(self.dst_start)
     }
 
-    /// The pair with this destination.
+    /// The pair with this destination, where they move together.
     pub(super) fn pair_of(&self, dst: usize) -> Pair {
         let src = self.src.is_some().then(|| dst - self.dst_start + self.src_start);
         Pair { dst, src }
@@ -181,53 +264,6 @@ impl Rig {
 /// ring, so that fetching ahead of it does not reach back.
 fn warm_slots(ring: &Ring) -> u64 {
     if ring.stride > WARM_SIZE { 1 } else { (PAGE as u64).div_ceil(ring.stride) + 1 }
-}
-
-/// Whether buffers of so many bytes leave enough memory for their verification, which needs
-/// as much again. Beyond it the system would end this process, or others.
-fn fits_memory(bytes: u64) -> Result<(), MeasureError> {
-    if bytes < SURELY_THERE {
-        return Ok(());
-    }
-    let Some(available) = available_memory() else { return Ok(()) };
-    if bytes > available / 3 {
-        return Err(MeasureError::NoState(format!(
-            "buffers of {} MiB and their verification do not fit the {} MiB of free memory",
-            bytes >> 20,
-            available >> 20
-        )));
-    }
-    Ok(())
-}
-
-/// Bytes that can be had without pushing others out, where the system tells.
-fn available_memory() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|l| l.strip_prefix("MemAvailable:"))?;
-    line.split_ascii_whitespace().next()?.parse::<u64>().ok().map(|kib| kib << 10)
-}
-
-fn map(
-    bytes: usize,
-    pages: Pages,
-    shared: Option<&SharedPage>,
-    word: impl Fn(usize) -> u64,
-) -> Result<Map, MeasureError> {
-    let mut map = Map::new(bytes)?;
-    match pages {
-        Pages::Small => map.advise_no_huge()?,
-        other => return Err(MeasureError::NoState(format!("no buffers with {other} pages"))),
-    }
-    for (i, chunk) in map.bytes_mut().chunks_mut(8).enumerate() {
-        chunk.copy_from_slice(&word(i).to_le_bytes()[..chunk.len()]);
-        if i % BEAT_WORDS == 0 {
-            shared.inspect(|s| s.beat());
-        }
-    }
-    match map.huge_bytes() {
-        Some(bytes) if bytes > 0 => Err(MeasureError::HugePages { bytes }),
-        _ => Ok(map),
-    }
 }
 
 #[cfg(test)]
@@ -297,6 +333,51 @@ mod tests {
         let cell = Cell::new(Op::Copy, 1 << 50, State::both(Level::Dram), Drive::Throughput);
         let why = Rig::new(&cell, &LEVELS, None).map(|_| ()).expect_err("a PiB is nowhere");
         assert!(why.to_string().contains("memory"), "{why}");
+    }
+
+    #[test]
+    fn pointers_at_two_levels_move_apart_and_stay_inside_their_maps() {
+        for (src, dst) in [(Level::Dram, Level::L1), (Level::L1, Level::Dram), (Level::L2, Level::L1)]
+        {
+            let mut cell = Cell::new(Op::Copy, 1000, State::pair(src, dst), Drive::Throughput);
+            cell.conditions.placement.dst = 5;
+            let mut rig = Rig::new(&cell, &LEVELS, None).expect("the state exists");
+            rig.place(9, 128, &mut draw::layout(9, 3, &cell.conditions.placement).0);
+            let inside = |map: &Map, slots: &[usize], offset: usize| {
+                let range = map.bytes().as_ptr_range();
+                for at in slots {
+                    assert!(*at >= range.start as usize && at + 1000 <= range.end as usize);
+                    assert_eq!(at % 64, offset);
+                }
+                let mut sorted = slots.to_vec();
+                sorted.sort_unstable();
+                assert!(sorted.windows(2).all(|w| w[1] - w[0] >= 1000), "no two share a byte");
+            };
+            inside(&rig.dst, rig.destinations(), 5);
+            inside(rig.src.as_ref().expect("a copy"), rig.sources(), 0);
+            let warm = rig.warm_pair().expect("a small size");
+            assert!(!rig.destinations().contains(&warm.dst));
+            assert!(warm.src.is_some_and(|src| !rig.sources().contains(&src)));
+            assert_eq!(rig.calls(true) < rig.calls(false), dst == Level::L1);
+        }
+    }
+
+    #[test]
+    fn fresh_destinations_are_never_touched_before_a_call() {
+        let mut cell = Cell::new(Op::Zero, 4096, State::both(Level::Dram), Drive::Throughput);
+        cell.conditions.pages = Pages::Fresh;
+        let rig = Rig::new(&cell, &LEVELS, None).expect("the state exists");
+        assert_eq!((rig.is_fresh(), rig.pages_a_call()), (true, 1));
+        for _ in 0..2 {
+            rig.discard_destinations().expect("the system takes pages back");
+            let before = crate::host::minor_faults();
+            for at in rig.destinations() {
+                // SAFETY: an address of a slot, inside the rig's own map.
+                unsafe { (*at as *mut u8).write_volatile(1) };
+            }
+            let faults = crate::host::minor_faults() - before;
+            assert!(faults >= rig.destinations().len() as u64, "{faults}");
+        }
     }
 
     #[test]

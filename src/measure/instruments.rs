@@ -1,14 +1,16 @@
 //! What a worker measures with, and what measuring itself costs.
 
+use std::sync::Arc;
+
 use rand::Rng;
 
 use super::MeasureError;
-use super::driver::{Driver, PassArgs};
+use super::driver::{Driver, PassArgs, Style};
 use super::mixed::{MixedArgs, PackedCall};
 use crate::host::FeatureSet;
 use crate::jit::{Abi, Entry};
 use crate::mem::{Arena, Slot};
-use crate::subject::Drive;
+use crate::subject::Consumer;
 
 /// What the driver takes, in ticks, by drive.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -21,7 +23,7 @@ pub(super) struct Overhead {
 
 /// Driver, ruler, memory for code, and the clock's figures: one for a worker's life.
 pub struct Instruments {
-    pub(super) driver: Driver,
+    pub(super) driver: Arc<Driver>,
     arena: Arena,
     features: FeatureSet,
     ticks_per_ns: f64,
@@ -43,7 +45,7 @@ impl Instruments {
     /// # Errors
     /// Where memory is refused.
     pub fn new(features: FeatureSet, ticks_per_ns: f64) -> Result<Instruments, MeasureError> {
-        let driver = Driver::new(features)?;
+        let driver = Arc::new(Driver::new(features)?);
         let arena = Arena::new(Arena::DEFAULT_BYTES)?;
         let mut instruments =
             Instruments { driver, arena, features, ticks_per_ns, resolution_ticks: 1 };
@@ -80,10 +82,20 @@ impl Instruments {
         Ok(self.arena.emit(codes, rng)?)
     }
 
-    /// What the driver itself takes now: medians, about 100 µs.
-    pub(super) fn overhead(&self, drive: Drive) -> Overhead {
-        let target = [0u8; 64];
-        let list = [target.as_ptr() as usize];
+    /// The next batch is written from the front on again, to the same places where it is the
+    /// same batch.
+    pub(super) fn rewind(&mut self) {
+        self.arena.rewind();
+    }
+
+    /// What the driver itself takes now: medians, about 100 µs. A consumer's part is that of
+    /// reading `n` bytes from a near cache.
+    pub(super) fn overhead(&self, style: Style, n: usize) -> Overhead {
+        let read = if style.consumer == Consumer::Read { n.clamp(1, MOST_READ) } else { 1 };
+        let target = vec![0u8; read];
+        let at = target.as_ptr() as usize;
+        let list = [at, at];
+        let list = &list[..if style.apart { 2 } else { 1 }];
         let pass = |calls: u64| {
             let args = PassArgs {
                 list: list.as_ptr(),
@@ -93,18 +105,22 @@ impl Instruments {
                 second_mask: 0,
                 second_plus: 0,
                 third: 0,
-                last: 0,
+                last: read - 1,
             };
-            // SAFETY: the function only returns; the list has one readable address.
+            // SAFETY: the function only returns; the list leads to `read` readable bytes.
             let mut ticks: Vec<u64> =
-                (0..LOOKS).map(|_| unsafe { self.driver.pass(drive, &args) }).collect();
+                (0..LOOKS).map(|_| unsafe { self.driver.pass(style, &args) }).collect();
             median(&mut ticks)
         };
-        overhead_of(pass)
+        if style.consumer == Consumer::None {
+            return overhead_of(pass, FEW_CALLS);
+        }
+        let Overhead { pass_ticks, call_ticks } = overhead_of(pass, 1);
+        Overhead { pass_ticks, call_ticks: call_ticks * n as f64 / read as f64 }
     }
 
     /// The same of the driver that takes sizes from a list.
-    pub(super) fn mixed_overhead(&self, drive: Drive) -> Overhead {
+    pub(super) fn mixed_overhead(&self, style: Style) -> Overhead {
         let target = [0u8; 64];
         let at = target.as_ptr() as usize;
         let entry = Entry { addr: self.driver.bare_ret(), abi: Abi::Copy };
@@ -114,10 +130,10 @@ impl Instruments {
             let args = MixedArgs::new(&entry, &list, at, at);
             // SAFETY: the function only returns; the byte that calls lead to is readable.
             let mut ticks: Vec<u64> =
-                (0..LOOKS).map(|_| unsafe { self.driver.mixed_pass(drive, &args) }).collect();
+                (0..LOOKS).map(|_| unsafe { self.driver.mixed_pass(style, &args) }).collect();
             median(&mut ticks)
         };
-        overhead_of(pass)
+        overhead_of(pass, FEW_CALLS)
     }
 
     /// The step in which the clock advances, from passes of many lengths.
@@ -136,7 +152,7 @@ impl Instruments {
                 last: 0,
             };
             // SAFETY: the function only returns; the list has one readable address.
-            unsafe { self.driver.pass(Drive::Throughput, &args) }
+            unsafe { self.driver.pass(Style::PLAIN, &args) }
         });
         step_of(ticks.collect())
     }
@@ -169,11 +185,18 @@ pub fn step_of(mut ticks: Vec<u64>) -> u64 {
     if distances.is_empty() { 1 } else { median(&mut distances) as u64 }
 }
 
-/// From what passes of so many calls take.
-fn overhead_of(pass: impl Fn(u64) -> f64) -> Overhead {
-    let empty = pass(0);
-    let (few, many) = (pass(64), pass(320));
-    Overhead { pass_ticks: empty, call_ticks: ((many - few) / 256.0).max(0.0) }
+/// Calls of the shorter of two passes of which the driver's part of a call is found.
+const FEW_CALLS: u64 = 64;
+
+/// Bytes that are read to find what a consumer takes: more would be told by the place of the
+/// bytes, not by the reader.
+const MOST_READ: usize = 8 << 10;
+
+/// From what passes take of no call, of `few` and of five times as many.
+fn overhead_of(pass: impl Fn(u64) -> f64, few: u64) -> Overhead {
+    let pass_ticks = pass(0);
+    let more = pass(few * 5) - pass(few);
+    Overhead { pass_ticks, call_ticks: (more / (few * 4) as f64).max(0.0) }
 }
 
 pub(super) fn median(ticks: &mut [u64]) -> f64 {
@@ -184,6 +207,7 @@ pub(super) fn median(ticks: &mut [u64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::subject::Drive;
 
     #[test]
     fn a_clock_that_jumps_is_seen_and_a_fine_one_believed() {
@@ -203,8 +227,16 @@ mod tests {
         assert!(instruments.pass_ticks(1_000_000) >= 2e6);
         assert!(instruments.pass_ticks(0) >= RESOLUTIONS as f64);
         for drive in Drive::ALL {
-            assert!(instruments.overhead(*drive).pass_ticks > 0.0);
-            assert!(instruments.mixed_overhead(*drive).pass_ticks > 0.0);
+            let style = Style { drive: *drive, ..Style::PLAIN };
+            assert!(instruments.overhead(style, 4096).pass_ticks > 0.0);
+            assert!(instruments.mixed_overhead(style).pass_ticks > 0.0);
         }
+        let reading = Style { consumer: Consumer::Read, ..Style::PLAIN };
+        let least = |style, n| {
+            let looks = (0..8).map(|_| instruments.overhead(style, n).call_ticks);
+            looks.fold(f64::INFINITY, f64::min)
+        };
+        assert!(least(reading, 1 << 20) > 16.0 * least(reading, 4096));
+        assert!(least(reading, 4096) > least(Style::PLAIN, 4096));
     }
 }

@@ -5,9 +5,9 @@ use dynasm::dynasm;
 use dynasmrt::x64::Assembler;
 use dynasmrt::{AssemblyOffset, DynasmApi, DynasmLabelApi};
 
-use super::driver::{start_clock, stop_clock};
+use super::driver::{Style, consume, start_clock, stop_clock};
 use crate::jit::Entry;
-use crate::subject::Drive;
+use crate::subject::{Consumer, Drive};
 use crate::units::MAX_MIX_SIZE;
 
 /// Bits of a packed call that hold its size.
@@ -82,7 +82,7 @@ impl MixedArgs {
 
 /// A driver of such passes. Callee-saved registers hold its state: functions that reach it have
 /// been verified to keep them.
-pub(super) fn mixed_pass(ops: &mut Assembler, drive: Drive, rdtscp: bool) -> AssemblyOffset {
+pub(super) fn mixed_pass(ops: &mut Assembler, style: Style, rdtscp: bool) -> AssemblyOffset {
     dynasm!(ops; .arch x64; .align 64);
     let entry = ops.offset();
     dynasm!(ops
@@ -129,7 +129,7 @@ pub(super) fn mixed_pass(ops: &mut Assembler, drive: Drive, rdtscp: bool) -> Ass
         ; and rax, [rsp + 16]
         ; add rsi, rax
     );
-    if drive == Drive::Chained {
+    if style.drive == Drive::Chained {
         dynasm!(ops
             ; .arch x64
             ; add rdi, r15
@@ -143,7 +143,21 @@ pub(super) fn mixed_pass(ops: &mut Assembler, drive: Drive, rdtscp: bool) -> Ass
         );
     }
     dynasm!(ops; .arch x64; call r14);
-    if drive == Drive::Chained {
+    if style.consumer == Consumer::Read {
+        dynasm!(ops
+            ; .arch x64
+            ; mov rcx, [rbx]
+            ; mov eax, ecx
+            ; add rax, r12
+            ; shr rcx, 32
+            ; and ecx, SIZE_MASK as i32
+            ; jz >nothing
+            ; lea rcx, [rax + rcx - 1]
+        );
+        consume(ops);
+        dynasm!(ops; .arch x64; nothing:);
+    }
+    if style.drive == Drive::Chained {
         // Shifted out: always 0, but no core knows before the byte is there.
         dynasm!(ops
             ; .arch x64
@@ -158,7 +172,7 @@ pub(super) fn mixed_pass(ops: &mut Assembler, drive: Drive, rdtscp: bool) -> Ass
         ; jnz <next
         ; done:
     );
-    stop_clock(ops, rdtscp);
+    stop_clock(ops, rdtscp, style.fenced);
     dynasm!(ops
         ; .arch x64
         ; sub rax, [rsp]
@@ -179,7 +193,7 @@ mod tests {
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
 
-    use super::super::driver::Driver;
+    use super::super::driver::{Driver, Style};
     use super::*;
     use crate::host::FeatureSet;
     use crate::jit::Abi;
@@ -191,7 +205,7 @@ mod tests {
 
     /// What a function that writes its second and third argument to its first finds, for each
     /// call of `n` bytes with its shift; the last is where the first source would be.
-    fn told(drive: Drive, abi: Abi, calls: &[(u32, i32)]) -> (Vec<[usize; 2]>, Vec<usize>, usize) {
+    fn told(style: Style, abi: Abi, calls: &[(u32, i32)]) -> (Vec<[usize; 2]>, Vec<usize>, usize) {
         let driver = Driver::new(FeatureSet::EMPTY).expect("memory is there");
         let mut arena = Arena::new(4096).expect("a page is there");
         let slot = arena.emit(&[&KEEP], &mut ChaCha8Rng::seed_from_u64(1)).expect("fits")[0];
@@ -207,7 +221,7 @@ mod tests {
         let args = MixedArgs::new(&Entry { addr: slot.addr, abi }, &list, base, src);
         // SAFETY: the code writes to the 16 bytes of the slot it is given, the list holds each
         // slot once, and the last bytes of calls lie in the slots: they are of 16 bytes at most.
-        let ticks = unsafe { driver.mixed_pass(drive, &args) };
+        let ticks = unsafe { driver.mixed_pass(style, &args) };
         assert!(ticks > 0);
         let bases = (0..calls.len()).map(|i| base + i * step).collect();
         (std::hint::black_box(&mut memory).clone(), bases, src)
@@ -216,17 +230,24 @@ mod tests {
     #[test]
     fn every_call_has_its_own_size_and_place() {
         let calls = [(5, 0), (0, 63), (16, -63), (1, 1)];
-        for drive in Drive::ALL {
-            let (copy, bases, src) = told(*drive, Abi::Copy, &calls);
+        let styles = Drive::ALL.iter().flat_map(|drive| {
+            Consumer::ALL.iter().map(|consumer| Style {
+                drive: *drive,
+                consumer: *consumer,
+                ..Style::PLAIN
+            })
+        });
+        for style in styles {
+            let (copy, bases, src) = told(style, Abi::Copy, &calls);
             for (i, (found, (n, shift))) in copy.iter().zip(calls).enumerate() {
                 let from = (src + bases[i] - bases[0]).wrapping_add_signed(shift as isize);
-                assert_eq!(*found, [from, n as usize], "{drive} {i}");
+                assert_eq!(*found, [from, n as usize], "{style:?} {i}");
             }
-            let (zero, ..) = told(*drive, Abi::Zero, &calls);
+            let (zero, ..) = told(style, Abi::Zero, &calls);
             assert!(zero.iter().zip(calls).all(|(f, (n, _))| *f == [n as usize; 2]), "{zero:?}");
-            let (set, ..) = told(*drive, Abi::Memset, &calls);
+            let (set, ..) = told(style, Abi::Memset, &calls);
             assert!(set.iter().zip(calls).all(|(f, (n, _))| *f == [0, n as usize]), "{set:?}");
-            assert!(told(*drive, Abi::Zero, &[]).0.is_empty());
+            assert!(told(style, Abi::Zero, &[]).0.is_empty());
         }
     }
 

@@ -7,24 +7,32 @@
 
 #![allow(unsafe_code, reason = "timed code is called, and its buffers are touched, by address")]
 
+mod apart;
+mod backing;
 mod block;
 mod buffers;
 mod calls;
+mod crew;
 mod draw;
 mod driver;
 mod edges;
+mod gate;
 mod instruments;
 mod mixed;
 mod noise;
+mod pass;
 mod prime;
 mod ring;
 mod sequence;
+mod without;
 
 pub use block::{Contender, run_blocks};
 pub use buffers::Rig;
+pub use crew::rigs;
 pub use draw::{layout, member_order, visit_order};
 pub use edges::{CacheSizes, Edge, Edges, Found, Point, Reckoned, Thoroughness, measure_edges};
 pub use instruments::{Instruments, step_of};
+pub use apart::{Apart, Side};
 pub use ring::{Levels, Ring, state_exists};
 pub use sequence::{SEQUENCE, Sequence};
 
@@ -50,5 +58,36 @@ pub enum MeasureError {
     HugePages {
         /// How many bytes.
         bytes: u64,
+    },
+    /// Small pages back the buffers although huge ones were asked for.
+    #[error(
+        "only {huge} of {bytes} bytes of the buffers are backed by pages of 2 MiB; \
+         /sys/kernel/mm/transparent_hugepage/enabled says `{mode}`: it must be madvise or always, \
+         and enough memory must be free in one piece (as root: echo 1 > /proc/sys/vm/compact_memory)"
+    )]
+    SmallPages {
+        /// Bytes asked for.
+        bytes: usize,
+        /// Bytes that huge pages back.
+        huge: u64,
+        /// What the system file says.
+        mode: String,
+    },
+    /// A thread could not be had.
+    #[error("a thread that should make the same calls could not be had: {why}")]
+    Thread {
+        /// What happened.
+        why: String,
+    },
+    /// Calls found pages that were there already although fresh ones were asked for.
+    #[error(
+        "a pass that should fault in {pages} fresh pages made {faults} page faults: the system \
+         brings in more than a page at once, or keeps pages that were given back"
+    )]
+    NotFresh {
+        /// Pages that the calls of the pass write first.
+        pages: u64,
+        /// Faults that were counted.
+        faults: u64,
     },
 }

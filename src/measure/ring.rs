@@ -3,8 +3,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::apart::{self, Apart};
 use crate::host::Caches;
-use crate::subject::{Cell, Level, Op};
+use crate::subject::{Cell, Consumer, Level, Op, Pages, Source};
 use crate::units::human_size;
 
 /// Bytes of the caches that states are made of; `None` where the processor has no such
@@ -28,7 +29,22 @@ impl Levels {
             llc: caches.llc_bytes(),
         }
     }
+
+    /// What each of so many threads has, on cores of their own: the last level is shared.
+    pub(super) fn shared_by(self, threads: u16) -> Levels {
+        Levels { llc: self.llc.map(|llc| llc / u64::from(threads.max(1))), ..self }
+    }
+
+    /// Bytes of other data that fill the caches with lines to be written back.
+    pub(super) fn debt(&self) -> Option<u64> {
+        let largest = self.llc.max(self.l2).max(self.l1d)?;
+        (largest > 0).then_some(largest.min(MOST_DEBT))
+    }
 }
+
+/// A guest has rarely more than this of a last level, whatever it is told; writing it takes
+/// 10 ms.
+const MOST_DEBT: u64 = 64 << 20;
 
 /// The pairs of buffers that a state is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +57,8 @@ pub struct Ring {
     /// not push out what the priming touched last, as calls of one size do: so much of the ring
     /// as the level below may hold is left alone.
     pub visitable: u64,
+    /// Where the pointers are at two levels: the slots of each.
+    pub apart: Option<Apart>,
 }
 
 /// A level holds a ring only if the ring is at least so many times the level below: a
@@ -62,10 +80,10 @@ pub(super) const DRAWN_OFFSET: u64 = 63;
 
 /// The region that a `dram` pass picks its pairs from, bytes: many times what a pass
 /// visits, so that a line fetched ahead is rarely one that is visited later.
-const DRAM_REGION: u64 = 1 << 20;
+pub(super) const DRAM_REGION: u64 = 1 << 20;
 
 /// More pairs than this only make lists longer.
-const MOST_PAIRS: u64 = 4096;
+pub(super) const MOST_PAIRS: u64 = 4096;
 
 impl Ring {
     /// The ring for a cell.
@@ -73,52 +91,99 @@ impl Ring {
     /// # Errors
     /// Why the state does not exist for the cell, for people: names the size and the level.
     pub fn plan(cell: &Cell, levels: &Levels) -> Result<Ring, String> {
-        let level = cell.state.level().ok_or_else(|| {
-            format!("the state {} asks for two levels at once, which no ring makes", cell.state)
-        })?;
+        conditions_fit(cell)?;
+        let levels = levels.shared_by(cell.conditions.threads);
+        let placement = cell.conditions.placement;
         let offset = match cell.op {
-            Op::Copy => cell.conditions.placement.dst.max(cell.conditions.placement.src),
-            Op::Zero | Op::Read | Op::Write => cell.conditions.placement.dst,
+            Op::Copy => placement.dst.max(placement.src),
+            Op::Zero | Op::Read | Op::Write => placement.dst,
         };
         let drawn = if cell.mix.is_some() { DRAWN_OFFSET } else { 0 };
-        let stride = (cell.size + u64::from(offset) + drawn).next_multiple_of(64);
+        let level = cell.state.level();
+        // A fresh page must be one call's alone; and slots that move independently keep a fixed
+        // distance modulo a page only where they are pages apart.
+        let fresh = cell.conditions.pages == Pages::Fresh;
+        let fixed = level.is_none() && placement.delta.is_some();
+        let unit = if fresh || fixed { PAGE } else { 64 };
+        let stride = (cell.size + u64::from(offset) + drawn).next_multiple_of(unit);
+        let Some(level) = level else { return apart::plan(cell, stride, &levels) };
         let pair = match cell.op {
             Op::Copy => stride * 2,
             Op::Zero | Op::Read | Op::Write => stride,
         };
         let pairs = match level {
-            Level::L1 => {
-                let l1d = known(levels.l1d, "L1d")?;
-                match l1d * 3 / 4 / pair {
-                    0 => Err(too_large(pair, l1d * 3 / 4, "three quarters of", l1d, "L1d")),
-                    pairs => Ok(pairs),
-                }
-            }
-            Level::L2 => {
-                let (l1d, l2) = (known(levels.l1d, "L1d")?, known(levels.l2, "L2")?);
-                between(pair, (l1d, "L1d"), (l2, "L2"), L2_OVER_L1)
-            }
-            Level::Llc => {
-                let (l2, llc) = (known(levels.l2, "L2")?, known(levels.llc, "last-level cache")?);
-                let over = if drawn > 0 { LLC_OVER_L2_MIXED } else { LLC_OVER_L2 };
-                between(pair, (l2, "L2"), (llc, "last-level cache"), over)
-            }
-            Level::Dram => Ok((DRAM_REGION / pair).max(1)),
-        }?;
+            Level::L1 => most_of_l1(pair, &levels)?,
+            Level::L2 | Level::Llc => between(pair, level, drawn > 0, &levels)?,
+            Level::Dram => (DRAM_REGION / pair).max(1),
+        };
         // A ring must not shrink below what its level asks; only the smallest sizes get here.
         let most = match level {
             Level::L1 | Level::Dram => MOST_PAIRS,
             Level::L2 | Level::Llc => u64::MAX,
         };
-        let pairs = pairs.min(most);
+        let mut pairs = pairs.min(most);
+        if cell.state.dirty {
+            // While half of the debt is there, each new line drives an old one out to memory.
+            let debt = levels.debt().ok_or("this machine tells of no cache to fill")?;
+            pairs = pairs.min(debt / 2 / pair).max(1);
+        }
         let below = match level {
             Level::L1 | Level::Dram => None,
             Level::L2 => levels.l1d,
             Level::Llc => levels.l2,
         };
         let left = below.map_or(0, |below| (below * ABOVE).div_ceil(pair));
-        Ok(Ring { pairs, stride, visitable: pairs.saturating_sub(left).max(1) })
+        let visitable = pairs.saturating_sub(left).max(1);
+        Ok(Ring { pairs, stride, visitable, apart: None })
     }
+}
+
+/// Bytes of a small page.
+const PAGE: u64 = 4096;
+
+/// Whether an op and a mix can be under the conditions of a cell at all, on any machine.
+fn conditions_fit(cell: &Cell) -> Result<(), String> {
+    let Cell { op, state, conditions, .. } = cell;
+    let mixed = cell.mix.is_some();
+    if state.level().is_none() {
+        if !op.copies() {
+            return Err(format!(
+                "the state {state} is of a source and a destination, and {op} has not both; its \
+                 states are l1, l2, llc, dram and dram-dirty"
+            ));
+        }
+        if mixed {
+            return Err(format!(
+                "calls of a mix are not measured in {state}: their pointers are at one level"
+            ));
+        }
+    }
+    if conditions.source == Source::Untouched && !op.copies() {
+        return Err(format!("{op} has no source that could be untouched"));
+    }
+    if conditions.consumer == Consumer::Read && *op == Op::Read {
+        return Err("read has no destination that somebody could read".into());
+    }
+    if conditions.pages == Pages::Fresh {
+        if *op == Op::Read {
+            return Err("read has no destination whose pages could be fresh".into());
+        }
+        if state.dst != Level::Dram {
+            return Err(format!(
+                "fresh pages have no line in any cache, so {state} does not exist for them: the \
+                 destination is in dram, as in dram, dram-dirty and l1:dram"
+            ));
+        }
+        if mixed {
+            return Err("calls of a mix share pages, so that only the first would find them \
+                        fresh; give a size"
+                .into());
+        }
+    }
+    if conditions.threads > 1 && mixed {
+        return Err("calls of a mix are timed on one thread; give a size".into());
+    }
+    Ok(())
 }
 
 /// Whether the state of a cell exists for its size where caches are as large as these.
@@ -129,7 +194,7 @@ pub fn state_exists(cell: &Cell, levels: &Levels) -> Result<(), String> {
     Ring::plan(cell, levels).map(|_| ())
 }
 
-fn known(size: Option<u64>, name: &str) -> Result<u64, String> {
+pub(super) fn known(size: Option<u64>, name: &str) -> Result<u64, String> {
     size.filter(|s| *s > 0).ok_or_else(|| format!("this machine tells of no {name}"))
 }
 
@@ -142,13 +207,31 @@ fn too_large(pair: u64, limit: u64, part: &str, level: u64, name: &str) -> Strin
     )
 }
 
-/// Pairs that overflow one level and fit half of the next.
-fn between(
+/// Pairs (or slots) of so many bytes that fit three quarters of the first level.
+pub(super) fn most_of_l1(pair: u64, levels: &Levels) -> Result<u64, String> {
+    let l1d = known(levels.l1d, "L1d")?;
+    match l1d * 3 / 4 / pair {
+        0 => Err(too_large(pair, l1d * 3 / 4, "three quarters of", l1d, "L1d")),
+        pairs => Ok(pairs),
+    }
+}
+
+/// Pairs (or slots) of so many bytes that overflow the level below and fit half of `level`, the
+/// second or the last.
+pub(super) fn between(
     pair: u64,
-    (below, below_name): (u64, &str),
-    (level, name): (u64, &str),
-    over: u64,
+    level: Level,
+    mixed: bool,
+    levels: &Levels,
 ) -> Result<u64, String> {
+    let l2 = known(levels.l2, "L2")?;
+    let ((below, below_name), (level, name), over) = if level == Level::L2 {
+        ((known(levels.l1d, "L1d")?, "L1d"), (l2, "L2"), L2_OVER_L1)
+    } else {
+        let over = if mixed { LLC_OVER_L2_MIXED } else { LLC_OVER_L2 };
+        let name = "last-level cache";
+        ((l2, "L2"), (known(levels.llc, name)?, name), over)
+    };
     let limit = level / 2;
     if pair > limit {
         return Err(too_large(pair, limit, "half of", level, name));
@@ -169,7 +252,7 @@ fn between(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::subject::{Drive, Placement, State};
+    use crate::subject::{Drive, State};
 
     const ZEN3: Levels = Levels { l1d: Some(32 << 10), l2: Some(512 << 10), llc: Some(32 << 20) };
 
@@ -218,10 +301,48 @@ mod tests {
         assert!(plan(Op::Zero, 4096, Level::L1, &absurd).unwrap_err().contains("no L1d"));
         let small = Levels { l2: Some(64 << 10), ..ZEN3 };
         assert!(plan(Op::Zero, 4096, Level::L2, &small).unwrap_err().contains("too small"));
-        let mut pair =
-            Cell::new(Op::Copy, 64, State::from_word("dram:l1").unwrap(), Drive::Chained);
-        pair.conditions.placement = Placement { dst: 63, src: 0, delta: None };
-        assert!(Ring::plan(&pair, &ZEN3).unwrap_err().contains("dram:l1"));
+    }
+
+    #[test]
+    fn conditions_that_cannot_be_say_why() {
+        let refused = |op, state: &str, change: &dyn Fn(&mut Cell)| {
+            let state = State::from_word(state).unwrap();
+            let mut cell = Cell::new(op, 4096, state, Drive::Throughput);
+            change(&mut cell);
+            Ring::plan(&cell, &ZEN3).err()
+        };
+        let fresh = |cell: &mut Cell| cell.conditions.pages = Pages::Fresh;
+        for state in ["l1", "l2", "llc", "dram:l1"] {
+            let why = refused(Op::Copy, state, &fresh).expect("no line of it is in a cache");
+            assert!(why.contains("l1:dram"), "{why}");
+        }
+        for state in ["dram", "l1:dram", "llc:dram", "dram-dirty"] {
+            assert_eq!(refused(Op::Copy, state, &fresh), None);
+        }
+        let untouched = |cell: &mut Cell| cell.conditions.source = Source::Untouched;
+        assert!(refused(Op::Zero, "l1", &untouched).is_some_and(|w| w.contains("no source")));
+        assert_eq!(refused(Op::Copy, "l1", &untouched), None);
+        let consumed = |cell: &mut Cell| cell.conditions.consumer = Consumer::Read;
+        assert!(refused(Op::Read, "l1", &consumed).is_some());
+        assert_eq!(refused(Op::Zero, "l1", &consumed), None);
+        let many = |cell: &mut Cell| cell.conditions.threads = 64;
+        assert!(refused(Op::Copy, "llc", &many).is_some_and(|w| w.contains("last-level")));
+        assert_eq!(refused(Op::Copy, "l1", &many), None);
+    }
+
+    #[test]
+    fn fresh_pages_are_one_calls_alone_and_a_debt_outlasts_its_calls() {
+        let mut cell = Cell::new(Op::Copy, 100, State::both(Level::Dram), Drive::Throughput);
+        cell.conditions.pages = Pages::Fresh;
+        assert_eq!(Ring::plan(&cell, &ZEN3).unwrap().stride, PAGE);
+        let dirty = Cell::new(Op::Copy, 4096, State::DRAM_DIRTY, Drive::Throughput);
+        let guest = Levels { llc: Some(1 << 20), ..ZEN3 };
+        for levels in [ZEN3, guest, Levels { llc: None, ..ZEN3 }] {
+            let ring = Ring::plan(&dirty, &levels).unwrap();
+            assert!(ring.pairs * ring.stride * 2 <= levels.debt().unwrap() / 2, "{ring:?}");
+        }
+        let none = Levels { l1d: None, l2: None, llc: Some(0) };
+        assert!(Ring::plan(&dirty, &none).is_err());
     }
 
     #[test]

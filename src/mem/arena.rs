@@ -57,6 +57,11 @@ impl Arena {
         self.pages.len()
     }
 
+    /// The next batch begins at the front.
+    pub fn rewind(&mut self) {
+        self.next = 0;
+    }
+
     /// Writes a batch of functions, all with one change to writable and one back to
     /// executable. Distances between slots are drawn from `rng`. Slots of earlier batches stay
     /// valid until the arena has gone round to them.

@@ -7,6 +7,9 @@ use super::MemError;
 /// Bytes of a small page. x86-64 has no other smallest page.
 pub const PAGE: usize = 4096;
 
+/// Bytes of a huge page.
+const HUGE: usize = 2 << 20;
+
 /// What may be done with pages. There is no value for writable and executable at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protection {
@@ -113,6 +116,8 @@ impl Drop for Pages {
 #[derive(Debug)]
 pub struct Map {
     pages: Pages,
+    /// Bytes of the pages before the first of this map, and of those behind its last together.
+    spare: usize,
     bytes: usize,
 }
 
@@ -122,12 +127,60 @@ impl Map {
     /// # Errors
     /// Where the length is 0 or the system has not so much.
     pub fn new(bytes: usize) -> Result<Map, MemError> {
-        Ok(Map { pages: Pages::new(bytes, Protection::Writable)?, bytes })
+        Ok(Map { pages: Pages::new(bytes, Protection::Writable)?, spare: 0, bytes })
+    }
+
+    /// Maps `bytes` bytes from a multiple of 2 MiB on and asks for huge pages. Whether the
+    /// system gives them shows once the pages are touched: [`Map::huge_bytes`].
+    ///
+    /// # Errors
+    /// Where the length is 0, or the system has not so much or refuses the advice.
+    pub fn huge(bytes: usize) -> Result<Map, MemError> {
+        let whole = bytes.checked_next_multiple_of(HUGE).filter(|b| *b > 0);
+        // A page before and one behind stay without the advice, so that the system merges the
+        // map with no neighbour, and what it tells of it is of it alone.
+        let all = whole.and_then(|b| b.checked_add(HUGE + 2 * PAGE));
+        let all = all.ok_or(MemError::Length { bytes })?;
+        let pages = Pages::new(all, Protection::Writable)?;
+        let spare = (pages.start() as usize + PAGE).next_multiple_of(HUGE) - pages.start() as usize;
+        let map = Map { pages, spare, bytes };
+        map.advise(libc::MADV_HUGEPAGE).map_err(|source| MemError::NoHuge { bytes, source })?;
+        Ok(map)
+    }
+
+    /// Asks the system to put huge pages in the place of small ones that were touched already.
+    /// A kernel before 6.1 cannot; nothing changes then.
+    pub fn collapse(&mut self) {
+        let _ = self.advise(libc::MADV_COLLAPSE);
+    }
+
+    /// Gives all pages back: the next touch of each finds zeros, and faults. Where the map was
+    /// told to have small pages, each fault brings one of them.
+    ///
+    /// # Errors
+    /// Where the system refuses.
+    ///
+    /// # Safety
+    /// No slice of the content may be alive.
+    pub unsafe fn discard(&self) -> Result<(), MemError> {
+        self.advise(libc::MADV_DONTNEED)
+            .map_err(|source| MemError::Discard { bytes: self.bytes, source })
+    }
+
+    /// Advice about the whole pages of this map.
+    fn advise(&self, advice: libc::c_int) -> std::io::Result<()> {
+        let unit = if self.spare > 0 { HUGE } else { PAGE };
+        let len = self.bytes.next_multiple_of(unit);
+        // SAFETY: `spare..spare + len` lies inside the pages: `new` maps `bytes` rounded up to
+        // pages, `huge` leaves room for the same in huge ones behind `spare`. What advice does
+        // to content is said where it is given.
+        let refused = unsafe { libc::madvise(self.as_ptr().cast(), len, advice) };
+        if refused == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
     }
 
     /// The first byte. Valid for [`Map::len`] bytes as long as the map lives.
     pub fn as_ptr(&self) -> *mut u8 {
-        self.pages.start()
+        self.pages.start().wrapping_add(self.spare)
     }
 
     /// Bytes asked for.
@@ -143,13 +196,13 @@ impl Map {
     /// The content.
     pub fn bytes(&self) -> &[u8] {
         // SAFETY: `bytes` readable, initialised (zeroed by the system) bytes, owned by self.
-        unsafe { std::slice::from_raw_parts(self.pages.start(), self.bytes) }
+        unsafe { std::slice::from_raw_parts(self.as_ptr(), self.bytes) }
     }
 
     /// The content, to be changed.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         // SAFETY: as in `bytes`, writable, and borrowed exclusively through self.
-        unsafe { std::slice::from_raw_parts_mut(self.pages.start(), self.bytes) }
+        unsafe { std::slice::from_raw_parts_mut(self.as_ptr(), self.bytes) }
     }
 
     /// Asks for small pages. Before the first touch, or it changes nothing for pages that
@@ -158,27 +211,24 @@ impl Map {
     /// # Errors
     /// Where the system refuses; a kernel without huge pages refuses nothing here.
     pub fn advise_no_huge(&mut self) -> Result<(), MemError> {
-        // SAFETY: advice about pages owned by self changes no content.
-        let refused = unsafe {
-            libc::madvise(self.pages.start().cast(), self.pages.len(), libc::MADV_NOHUGEPAGE)
-        };
-        let source = std::io::Error::last_os_error();
-        // A kernel built without transparent huge pages does not know the advice, and has
-        // only small pages to give.
-        if refused != 0 && source.raw_os_error() != Some(libc::EINVAL) {
-            return Err(MemError::Advise { bytes: self.bytes, source });
+        match self.advise(libc::MADV_NOHUGEPAGE) {
+            // A kernel built without transparent huge pages does not know the advice, and has
+            // only small pages to give.
+            Err(source) if source.raw_os_error() != Some(libc::EINVAL) => {
+                Err(MemError::Advise { bytes: self.bytes, source })
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     /// Bytes of this map that huge pages back at this moment, from `/proc/self/smaps`;
     /// `None` where that cannot be read.
     ///
     /// The system may have merged the map with a neighbour; then the figure is that of both,
-    /// so 0 always means none.
+    /// so 0 always means none. A map by [`Map::huge`] is never merged.
     pub fn huge_bytes(&self) -> Option<u64> {
         let smaps = std::fs::read_to_string("/proc/self/smaps").ok()?;
-        huge_bytes_at(&smaps, self.pages.start() as usize)
+        huge_bytes_at(&smaps, self.as_ptr() as usize)
     }
 }
 
@@ -230,6 +280,30 @@ mod tests {
         map.advise_no_huge().expect("advice is taken");
         map.bytes_mut().fill(1);
         assert_eq!(map.huge_bytes(), Some(0));
+    }
+
+    #[test]
+    fn huge_pages_are_asked_for_at_their_boundaries() {
+        for bytes in [1, HUGE - 1, HUGE, 3 * HUGE + 5] {
+            let mut map = Map::huge(bytes).expect("memory is there");
+            assert_eq!((map.as_ptr() as usize % HUGE, map.len()), (0, bytes));
+            map.bytes_mut().fill(1);
+            map.collapse();
+            assert!(map.bytes().iter().all(|b| *b == 1));
+            // Whether there are any is the system's affair; never more than the map has.
+            let huge = map.huge_bytes().expect("there is /proc");
+            assert!(huge as usize <= bytes.next_multiple_of(HUGE) && huge as usize % HUGE == 0);
+        }
+        assert!(Map::huge(0).is_err() && Map::huge(usize::MAX - HUGE).is_err());
+    }
+
+    #[test]
+    fn what_is_discarded_is_zero_again() {
+        let mut map = Map::new(3 * PAGE).expect("pages are there");
+        map.bytes_mut().fill(7);
+        // SAFETY: no slice of the map is alive.
+        unsafe { map.discard() }.expect("the advice is taken");
+        assert!(map.bytes().iter().all(|b| *b == 0));
     }
 
     #[test]

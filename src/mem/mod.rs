@@ -49,6 +49,25 @@ pub enum MemError {
         /// The system's reason.
         source: std::io::Error,
     },
+    /// The system refused huge pages.
+    #[error(
+        "the system refused huge pages for a map of {bytes} bytes; transparent huge pages must be \
+         built into the kernel (/sys/kernel/mm/transparent_hugepage)"
+    )]
+    NoHuge {
+        /// Bytes concerned.
+        bytes: usize,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// The system would not take pages back.
+    #[error("the system refused to take back the pages of a map of {bytes} bytes")]
+    Discard {
+        /// Bytes concerned.
+        bytes: usize,
+        /// The system's reason.
+        source: std::io::Error,
+    },
     /// A batch of code is larger than the arena.
     #[error(
         "a batch of {codes} functions needs {needed} bytes, the arena has {capacity}; \

@@ -6,7 +6,7 @@ use super::facts::Facts;
 use super::grid::{Grid, Side, WIDTH};
 use super::text::{NONE, fold, fold_id, mix_notes, ns_ci, percent, ratio_ci, state};
 use crate::search::{Row, RowTimes};
-use crate::subject::{Cell, Op, Subject};
+use crate::subject::{Cell, Conditions, Consumer, Op, Subject};
 use crate::units::human_ns;
 
 /// Columns that figures leave to names.
@@ -55,7 +55,7 @@ pub fn bench(cells: &[BenchCell], facts: &Facts, notes: &[Note]) -> String {
     let mut text = host_line(facts);
     for cell in cells {
         let c = &cell.cell;
-        text.push_str(&format!("\n{} {} in {}\n\n", c.op, c.extent(), state(c)));
+        text.push_str(&format!("\n{} {} in {}{}\n\n", c.op, c.extent(), state(c), under(c)));
         text.push_str(&table(cell, facts));
         let failures = cell.rows.iter().filter_map(|r| Some((r, r.result.as_ref().err()?)));
         for (row, failure) in failures {
@@ -79,7 +79,14 @@ pub fn bench(cells: &[BenchCell], facts: &Facts, notes: &[Note]) -> String {
     text
 }
 
+/// The conditions that differ from the defaults and are not part of the state's words.
+fn under(cell: &Cell) -> String {
+    let conditions = Conditions { consumer: Consumer::None, ..cell.conditions };
+    conditions.words().iter().map(|word| format!(", {word}")).collect()
+}
+
 fn table(cell: &BenchCell, facts: &Facts) -> String {
+    let threads = cell.cell.conditions.threads > 1;
     let mut columns = vec![
         ("subject", Side::Left),
         ("time", Side::Right),
@@ -89,12 +96,15 @@ fn table(cell: &BenchCell, facts: &Facts) -> String {
     if facts.limit.is_some() {
         columns.push(("of limit", Side::Right));
     }
+    if threads {
+        columns.extend([("by thread", Side::Left), ("all, B/ns", Side::Right)]);
+    }
     columns.extend([("ratio", Side::Left), ("verdict", Side::Left)]);
     let mut grid = Grid::new(&columns);
     for row in &cell.rows {
         let mut line = vec![fold_id(&row.subject.to_string(), NAME_WIDTH)];
         match &row.result {
-            Ok(times) => line.extend(figures(times, facts)),
+            Ok(times) => line.extend(figures(times, facts, threads)),
             Err(failure) => {
                 line.extend(std::iter::repeat_n(NONE.to_string(), columns.len() - 2));
                 line.push(failure.kind.word().into());
@@ -105,11 +115,17 @@ fn table(cell: &BenchCell, facts: &Facts) -> String {
     grid.text()
 }
 
-fn figures(times: &RowTimes, facts: &Facts) -> Vec<String> {
+fn figures(times: &RowTimes, facts: &Facts, threads: bool) -> Vec<String> {
     let mut line =
         vec![human_ns(times.ns), ns_ci(times.ci), format!("{:.1}", times.bytes_per_cycle)];
     if let Some(limit) = &facts.limit {
         line.push(percent(times.bytes_per_cycle / limit.bytes_per_cycle));
+    }
+    if threads {
+        line.extend(match times.threads {
+            Some((all, extremes)) => [ns_ci(extremes), format!("{all:.1}")],
+            None => [NONE.to_string(), NONE.to_string()],
+        });
     }
     line.push(ratio_ci(times.ratio, times.ratio_ci));
     line.push(times.verdict.to_string());
@@ -134,15 +150,22 @@ pub fn bench_json(cells: &[BenchCell], facts: &Facts, notes: &[Note]) -> Value {
 
 fn cell_json(cell: &BenchCell) -> Value {
     let rows = cell.rows.iter().map(|row| match &row.result {
-        Ok(t) => json!({
-            "name": row.subject.to_string(),
-            "ns": t.ns,
-            "ci": [t.ci.0, t.ci.1],
-            "bytes_per_cycle": t.bytes_per_cycle,
-            "ratio": t.ratio,
-            "ratio_ci": [t.ratio_ci.0, t.ratio_ci.1],
-            "verdict": t.verdict.word(),
-        }),
+        Ok(t) => {
+            let mut found = json!({
+                "name": row.subject.to_string(),
+                "ns": t.ns,
+                "ci": [t.ci.0, t.ci.1],
+                "bytes_per_cycle": t.bytes_per_cycle,
+                "ratio": t.ratio,
+                "ratio_ci": [t.ratio_ci.0, t.ratio_ci.1],
+                "verdict": t.verdict.word(),
+            });
+            if let Some((all, (fastest, slowest))) = t.threads {
+                found["all_threads_bytes_per_ns"] = json!(all);
+                found["thread_ns"] = json!([fastest, slowest]);
+            }
+            found
+        }
         Err(failure) => json!({
             "name": row.subject.to_string(),
             "verdict": failure.kind.word(),
@@ -155,6 +178,10 @@ fn cell_json(cell: &BenchCell) -> Value {
         "mix": super::json::mix(&cell.cell.extent()),
         "state": cell.cell.state.to_string(),
         "drive": cell.cell.drive.word(),
+        "pages": cell.cell.conditions.pages.word(),
+        "consumer": cell.cell.conditions.consumer.word(),
+        "source": cell.cell.conditions.source.word(),
+        "threads": cell.cell.conditions.threads,
         "rows": rows.collect::<Vec<_>>(),
     })
 }

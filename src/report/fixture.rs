@@ -66,6 +66,7 @@ fn samples(journal: &mut Journal, outcome: &SearchOutcome) {
                 member: 0,
                 layout: i as u32 / 4,
                 block: i as u32 % 4,
+                thread: 0,
                 ticks: ticks(i),
                 calls: 100,
                 disturbance: Disturbance::default(),

@@ -22,6 +22,7 @@ pub fn outcome_json(found: &SearchOutcome, facts: &Facts) -> Value {
         "op": found.op.word(),
         "contract": found.contract.word(),
         "sizes": found.sizes.iter().map(size).collect::<Vec<_>>(),
+        "nt_crossovers": super::crossover::of_search_json(found),
         "warnings": found.warnings,
     })
 }

@@ -4,6 +4,7 @@
 mod bench;
 mod bench_overview;
 mod charts;
+mod crossover;
 mod document;
 mod facts;
 mod folders;
@@ -23,6 +24,7 @@ mod text;
 
 pub use bench::{BenchCell, Note, bench, bench_json};
 pub use bench_overview::bench_overview;
+pub use crossover::{CrossoverPage, CrossoverRow, crossover, crossover_json};
 pub use facts::{Facts, Limit};
 pub use folders::{Form, ReportError, folders};
 pub use json::outcome_json;

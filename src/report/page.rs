@@ -1,5 +1,6 @@
 //! The page after a search.
 
+use super::crossover::of_search;
 use super::facts::Facts;
 use super::grid::{Grid, Side, WIDTH};
 use super::size::one_size;
@@ -161,6 +162,7 @@ fn notes(found: &SearchOutcome, facts: &Facts) -> String {
     for warning in &found.warnings {
         line(&format!("! {warning}"));
     }
+    of_search(found).iter().for_each(|note| line(note));
     mix_notes(found.sizes.iter().map(|s| s.extent)).iter().for_each(|note| line(note));
     if let Some(limit) = &facts.limit {
         line(&format!("limit: {:.0} bytes a cycle, {}.", limit.bytes_per_cycle, limit.why));

@@ -83,24 +83,30 @@ fn contests(states: &[StateNoise]) -> String {
             format!("{} × {}", found.layouts, found.blocks),
             share(found.false_wins),
         ];
-        row.extend(found.power.iter().map(|p| {
-            // Where whole calls make another plant of it, that one is named.
-            let off = (p.planted / p.asked - 1.0).abs() > 0.1;
-            let named = if off { format!(" of {}", percent(p.planted)) } else { String::new() };
-            format!("{}{named}", percent(p.found.rate()))
-        }));
+        row.extend(found.power.iter().map(|p| percent(p.found.rate())));
         row.push(format!("> {}", percent(found.believable)));
         grid.row(row);
     }
     let note = "False wins: contests of a loop against itself that had a winner. Then how many saw \
                 so much extra work. Believed: the difference that 95 of 100 contests see.";
-    format!("{}\n{}", grid.text(), line(note))
+    let rounded: String = states.iter().filter_map(rounded).map(|text| line(&text)).collect();
+    format!("{}\n{}{rounded}", grid.text(), line(note))
+}
+
+/// Where whole calls make other plants of those that were asked for, what they are.
+fn rounded(found: &StateNoise) -> Option<String> {
+    let off = found.power.iter().filter(|p| (p.planted / p.asked - 1.0).abs() > 0.1);
+    let pairs = off.map(|p| format!("+{} is +{}", percent(p.asked), percent(p.planted)));
+    let pairs: Vec<String> = pairs.collect();
+    let of = state(&found.cell);
+    (!pairs.is_empty())
+        .then(|| format!("In {of} passes have few calls, of which whole ones are added: {}.", pairs.join(", ")))
 }
 
 fn share(share: Share) -> String {
     let (low, high) = share.interval();
     let shown = |v: f64| percent(v).trim_end_matches(" %").to_string();
-    format!("{} ({} [{}, {}])", share.hits, percent(share.rate()), shown(low), shown(high))
+    format!("{}: {} to {} %", share.hits, shown(low), shown(high))
 }
 
 /// Biases, drift and disturbances.
@@ -110,7 +116,7 @@ fn movements(states: &[StateNoise]) -> String {
         ("after nt", Side::Left),
         ("first in block", Side::Left),
         ("drift", Side::Right),
-        ("clock/tick", Side::Left),
+        ("clock", Side::Right),
         ("repeated", Side::Right),
         ("disturbed", Side::Right),
         ("switches", Side::Right),
@@ -123,7 +129,7 @@ fn movements(states: &[StateNoise]) -> String {
             bias(&found.predecessor),
             bias(&found.order),
             percent(found.drift.sentinel),
-            format!("{low:.3}–{high:.3}"),
+            percent(high / low - 1.0),
             percent(found.repeated.rate()),
             percent(found.disturbed.rate()),
             found.switches.to_string(),
@@ -131,7 +137,7 @@ fn movements(states: &[StateNoise]) -> String {
     }
     let note = "After nt: a plain loop after a non-temporal one over the same after a plain one. \
                 First in block: over second, where both are one loop; shuffling makes nothing of \
-                it. Drift: one loop's time, slowest over fastest tenth of the test. Repeated: \
+                it. Drift: one loop's time, slowest over fastest tenth of the test. Clock: the core's, most over least. Repeated: \
                 passes that something got into; disturbed: those that stayed so.";
     format!("{}\n{}", grid.text(), line(note))
 }
@@ -142,7 +148,7 @@ fn bias(bias: &Bias) -> String {
     }
     let (low, high) = bias.ci;
     let mark = if bias.is_there() { " !" } else { "" };
-    format!("{:.4} [{low:.3}, {high:.3}]{mark}", bias.ratio)
+    format!("{:.3} [{low:.3}, {high:.3}]{mark}", bias.ratio)
 }
 
 /// The verdict on a state, as a sentence.

@@ -162,5 +162,6 @@ pub(super) fn sample_row(run: &str, trial: &Trial<'_>, sample: &Sample) -> Sampl
         mean_bytes,
         source: Some(cell.conditions.source.to_string()),
         threads: Some(cell.conditions.threads),
+        thread: Some(sample.thread),
     }
 }

@@ -138,6 +138,8 @@ row! {
         mean_bytes: Option<f64>,
         source: Option<String>,
         threads: Option<u16>,
+        /// Which of the threads; of rows from before there were any, none.
+        thread: Option<u16>,
     }
 }
 

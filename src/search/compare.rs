@@ -50,8 +50,11 @@ pub struct RowTimes {
     pub ns: f64,
     /// 95 % interval of the same.
     pub ci: (f64, f64),
-    /// Bytes of the op a core cycle.
+    /// Bytes of the op a core cycle, of one thread.
     pub bytes_per_cycle: f64,
+    /// Where several threads made the calls at once: what they moved together, bytes a
+    /// nanosecond, and the time of a call of the fastest and of the slowest, nanoseconds.
+    pub threads: Option<(f64, (f64, f64))>,
     /// First row's time over this row's: above 1, this row is faster.
     pub ratio: f64,
     /// 95 % interval of the same.
@@ -126,6 +129,9 @@ impl Contested {
             ns: ns.estimate,
             ci: ns.ends(),
             bytes_per_cycle: panel.bytes_per_cycle(ns.estimate),
+            threads: panel
+                .thread_ns(index)
+                .map(|extremes| (panel.bytes_per_ns(ns.estimate), extremes)),
             ratio: 1.0 / time_ratio.estimate,
             ratio_ci: (1.0 / time_ratio.high, 1.0 / time_ratio.low),
             verdict,

@@ -58,9 +58,17 @@ impl<'a> Context<'a> {
         Panel::new(cell, entrants, self.tick_hz).with_weights(weights)
     }
 
-    /// The baselines as entrants of an op.
+    /// The baselines as entrants of an op, but for those of a process of their own: they cost
+    /// too much where thousands are looked at.
     pub(super) fn baseline_entrants(&self, op: Op) -> Vec<Entrant> {
-        self.baselines.iter().filter_map(|b| baseline_entrant(*b, op)).collect()
+        let here = self.baselines.iter().filter(|b| **b != Baseline::LibcTuned);
+        here.filter_map(|b| baseline_entrant(*b, op)).collect()
+    }
+
+    /// All baselines as entrants of a cell, but for those that are the same there as another.
+    pub(super) fn all_baseline_entrants(&self, cell: &Cell) -> Vec<Entrant> {
+        let all = self.baselines.iter().filter_map(|b| baseline_entrant(*b, cell.op));
+        all.filter(|e| self.evaluator.tells_apart(&e.member.body, cell)).collect()
     }
 
     /// One request of a panel, paid from meter and share.
@@ -151,6 +159,7 @@ pub(super) const DEAR_PASS_NS: u32 = 20_000;
 pub fn baseline_entrant(baseline: Baseline, op: Op) -> Option<Entrant> {
     let (body, code_bytes) = match (baseline, baseline.as_variant(op)) {
         (Baseline::Libc, _) => (Body::Libc, None),
+        (Baseline::LibcTuned, _) if op.is_tuned() => (Body::LibcTuned, None),
         (_, None) => return None,
         (_, Some(variant)) => {
             let candidate = Candidate::new(variant).ok()?;

@@ -207,6 +207,19 @@ impl SearchFile {
         self
     }
 
+    /// The same file without loops of vector registers wider than so many bits.
+    #[must_use]
+    pub fn up_to(mut self, vector_bits: u32) -> SearchFile {
+        for region in &mut self.regions {
+            for axes in &mut region.axes {
+                axes.classes.retain(|class| class.vector_bits() <= vector_bits);
+            }
+            region.axes.retain(|axes| axes.empty_axes().is_empty());
+        }
+        self.regions.retain(|region| !region.axes.is_empty());
+        self
+    }
+
     /// The space of one op; empty where the file has none for it.
     pub fn space(&self, op: Op) -> Space {
         Space::new(self.regions.iter().flat_map(|r| r.axes.iter().cloned())).of(op)

@@ -2,12 +2,15 @@
 
 mod budget;
 mod candidate;
+mod ceiling;
 mod compare;
 mod compiled;
 mod context;
+mod crossover;
 mod decide;
 mod file;
 mod incumbent;
+mod frequency;
 mod outcome;
 mod panel;
 mod plan;
@@ -18,11 +21,14 @@ pub mod selftest;
 
 pub use budget::Budget;
 pub use candidate::{Candidate, compile_all};
+pub use ceiling::{Ceiling, read_ceiling};
 pub use compare::{Contest, Contested, Pair, Row, RowTimes, compare, contested};
 pub use compiled::{Compiled, NoCompiler};
 pub use context::{baseline_entrant, candidate_entrant};
+pub use crossover::{Asked, Crossing, Crossover, Rival, Rivals, crossing, nt_crossings, steps};
 pub use file::{MAX_POINTS, Region, SearchFile, Strategy};
 pub use incumbent::Incumbents;
+pub use frequency::{Frequency, frequency};
 pub use outcome::{
     BaselineOutcome, BaselineTimes, CellOutcome, Excluded, RegretRow, Robust, SearchOutcome,
     SizeOutcome, Standing, Stop, Timed,

@@ -46,6 +46,8 @@ struct Row {
     gross: Vec<f64>,
     /// ln of net nanoseconds a call.
     net: Vec<f64>,
+    /// The latter of each thread; empty where there is one.
+    threads: Vec<Vec<f64>>,
 }
 
 /// Subjects measured together in one cell, with all their samples.
@@ -152,18 +154,28 @@ impl Panel {
         let n = self.entrants.len();
         let base = self.layouts;
         let mut current: Option<(u32, u32)> = None;
-        for sample in samples {
+        for pass in samples.chunk_by(same_pass) {
+            let sample = &pass[0];
             let layout = base + u64::from(sample.layout);
             if current != Some((sample.layout, sample.block)) {
                 current = Some((sample.layout, sample.block));
-                self.rows.push(Row { layout, gross: vec![f64::NAN; n], net: vec![f64::NAN; n] });
+                self.rows.push(Row {
+                    layout,
+                    gross: vec![f64::NAN; n],
+                    net: vec![f64::NAN; n],
+                    threads: vec![Vec::new(); n],
+                });
             }
             self.layouts = self.layouts.max(layout + 1);
             let index = alive[sample.member as usize];
-            let net = net_ns(sample, &self.clock, self.tick_hz).ln();
+            let (gross, net) = times(pass, &self.clock, self.tick_hz);
             let Some(row) = self.rows.last_mut() else { continue };
-            row.gross[index] = (sample.ticks as f64 / f64::from(sample.calls)).ln();
-            row.net[index] = net;
+            row.gross[index] = gross.ln();
+            row.net[index] = net.ln();
+            if pass.len() > 1 {
+                let each = pass.iter().map(|s| net_ns(s, &self.clock, self.tick_hz).ln());
+                row.threads[index] = each.collect();
+            }
         }
     }
 
@@ -232,6 +244,11 @@ impl Panel {
         })
     }
 
+    /// Bytes of the op a nanosecond of all threads together at so many nanoseconds a call.
+    pub fn bytes_per_ns(&self, ns: f64) -> f64 {
+        f64::from(self.cell.conditions.threads) * self.cell.extent().mean() / ns
+    }
+
     /// Core cycles a nanosecond, by the last request's ruler.
     pub fn cycles_per_ns(&self) -> f64 {
         self.clock.cycles_per_tick * self.tick_hz / 1e9
@@ -279,6 +296,19 @@ impl Panel {
         paired
     }
 
+    /// Median nanoseconds a call of the fastest and of the slowest thread; `None` where there is
+    /// one.
+    pub fn thread_ns(&self, index: usize) -> Option<(f64, f64)> {
+        let threads = self.rows.iter().map(|r| r.threads[index].len()).max()?;
+        let median = |thread: usize| {
+            let own = self.rows.iter().filter_map(|r| r.threads[index].get(thread).copied());
+            crate::stats::median(&mut own.collect::<Vec<_>>()).exp()
+        };
+        let each: Vec<f64> = (0..threads).map(median).collect();
+        let fastest = each.iter().copied().min_by(f64::total_cmp)?;
+        Some((fastest, each.into_iter().max_by(f64::total_cmp)?))
+    }
+
     /// Mean wall time of a sample, nanoseconds; `None` before the first.
     pub fn cost_ns(&self) -> Option<f64> {
         (self.samples > 0).then(|| self.seconds * 1e9 / self.samples as f64)
@@ -293,6 +323,24 @@ pub fn net_ns(sample: &Sample, clock: &Clock, tick_hz: f64) -> f64 {
     let calls = f64::from(sample.calls);
     let ticks = (sample.ticks as f64 - clock.pass_ticks) / calls;
     ticks.max(1.0 / calls) / tick_hz * 1e9
+}
+
+/// Whether two samples are of one pass: of threads that ran at once.
+fn same_pass(a: &Sample, b: &Sample) -> bool {
+    (a.member, a.layout, a.block) == (b.member, b.layout, b.block) && b.thread > 0
+}
+
+/// Ticks and net nanoseconds a call of a pass: of threads at once the harmonic mean, so that as
+/// many times the bytes of a call in this time are what they move together.
+fn times(pass: &[Sample], clock: &Clock, tick_hz: f64) -> (f64, f64) {
+    let gross = |sample: &Sample| sample.ticks as f64 / f64::from(sample.calls);
+    let mean = |of: &dyn Fn(&Sample) -> f64| {
+        match pass {
+            [alone] => of(alone),
+            _ => pass.len() as f64 / pass.iter().map(|sample| 1.0 / of(sample)).sum::<f64>(),
+        }
+    };
+    (mean(&gross), mean(&|sample| net_ns(sample, clock, tick_hz)))
 }
 
 /// ln time of one entrant over the mean of the references in the same block.

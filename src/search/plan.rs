@@ -82,12 +82,15 @@ pub fn plan(question: &Question, levels: &Levels) -> Vec<SizePlan> {
                     conditions: Conditions { consumer, ..question.conditions },
                     ..Cell::of(question.op, extent, *state, drive)
                 };
-                match state_exists(&of(Drive::Throughput, Consumer::None), levels) {
-                    Ok(()) => plan.cells.extend(question.consumers.iter().flat_map(|consumer| {
-                        drives.iter().map(move |drive| of(*drive, *consumer))
-                    })),
-                    Err(reason) => plan.absent.push((state.to_string(), reason)),
+                let mut reasons: Vec<String> = Vec::new();
+                for consumer in &question.consumers {
+                    match state_exists(&of(Drive::Throughput, *consumer), levels) {
+                        Ok(()) => plan.cells.extend(drives.iter().map(|d| of(*d, *consumer))),
+                        Err(reason) if reasons.contains(&reason) => {}
+                        Err(reason) => reasons.push(reason),
+                    }
                 }
+                plan.absent.extend(reasons.into_iter().map(|why| (state.to_string(), why)));
             }
             plan
         })

@@ -225,7 +225,7 @@ impl SizeRun<'_> {
                 continue;
             }
             let mut entrants: Vec<_> = field.iter().map(|c| candidate_entrant(c, true)).collect();
-            entrants.extend(context.baseline_entrants(cell.op));
+            entrants.extend(context.all_baseline_entrants(cell));
             let mut panel = context.panel(*cell, entrants);
             let mut share = context.meter.share(parts - done as f64);
             let (least, most) = CONFIRM_LAYOUTS;

@@ -105,6 +105,14 @@ impl Class {
         }
     }
 
+    /// Bits of the vector (or tile) registers that the main loop uses; 0 where it uses none.
+    pub const fn vector_bits(self) -> u32 {
+        match self {
+            Class::Mmx | Class::Xmm | Class::Ymm | Class::Zmm | Class::Tmm => self.width() * 8,
+            _ => 0,
+        }
+    }
+
     /// Whether the x87 stack holds the data.
     pub const fn is_x87(self) -> bool {
         matches!(self, Class::X87 | Class::X87i)

@@ -13,6 +13,8 @@ words! {
     Baseline {
         /// `memcpy` / `memset` of the running C library.
         Libc = "libc",
+        /// The same in a process of its own, whose thresholds are set to the caches as measured.
+        LibcTuned = "libc-tuned",
         /// The bare string instruction, `rep movsb` / `rep stosb`.
         Rep = "rep",
         /// What the C compiler here makes of a plain loop at `-O2`.
@@ -29,7 +31,7 @@ impl Baseline {
     /// The option that it is built with, where a C compiler builds it.
     pub const fn optimisation(self) -> Option<&'static str> {
         match self {
-            Baseline::Libc | Baseline::Rep => None,
+            Baseline::Libc | Baseline::LibcTuned | Baseline::Rep => None,
             Baseline::CompilerO2 => Some("-O2"),
             Baseline::CompilerO3 => Some("-O3"),
         }
@@ -38,7 +40,9 @@ impl Baseline {
     /// The baseline as a variant, where it is one.
     pub const fn as_variant(self, op: Op) -> Option<Variant> {
         match self {
-            Baseline::Libc | Baseline::CompilerO2 | Baseline::CompilerO3 => None,
+            Baseline::Libc | Baseline::LibcTuned | Baseline::CompilerO2 | Baseline::CompilerO3 => {
+                None
+            }
             // String instructions copy and fill; none of them only reads.
             Baseline::Rep if op.is_tuned() => Some(Variant::new(op, Class::Rep8)),
             Baseline::Rep => None,

@@ -86,7 +86,7 @@ pub struct Disturbance {
     pub repeats: u32,
 }
 
-/// One timed pass.
+/// One timed pass, of one thread.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     /// Index into [`BlockRequest::members`].
@@ -95,6 +95,8 @@ pub struct Sample {
     pub layout: u32,
     /// Which block of the layout, from 0.
     pub block: u32,
+    /// Which of the threads that ran at once, from 0. Samples of one pass follow each other.
+    pub thread: u16,
     /// Time-stamp ticks of the whole pass, driver included.
     pub ticks: u64,
     /// Calls that the pass claims to have made (a plant's extra calls are not among them).

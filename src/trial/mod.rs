@@ -37,6 +37,11 @@ pub trait Evaluator {
         bodies: &[Body],
         check: Check,
     ) -> Result<Vec<Result<(), Failure>>, EvaluateError>;
+
+    /// Whether a body can have another time in a cell than the one that it is a setting of.
+    fn tells_apart(&self, _body: &Body, _cell: &crate::subject::Cell) -> bool {
+        true
+    }
 }
 
 /// No worker can be had.

@@ -11,11 +11,13 @@ use super::protocol::{self, FrameError, Hello, LINE_LOST, Reply, Request, VERSIO
 use crate::host::{self, Host, HostError, Household, Surroundings};
 use crate::jit;
 use crate::measure::{
-    Contender, Instruments, Levels, MeasureError, Rig, Sequence, measure_edges, run_blocks,
+    Contender, Instruments, Levels, MeasureError, Rig, Sequence, measure_edges, rigs, run_blocks,
 };
 use crate::mem::{Activity, MemError, SharedPage};
-use crate::subject::{Cell, Op};
-use crate::trial::{BlockRequest, BlockResult, Body, Check, Failure, FailureKind};
+use crate::subject::{Cell, Conditions, Op, Source};
+use crate::trial::{
+    BlockRequest, BlockResult, Body, Check, Countermeasure, Failure, FailureKind,
+};
 use crate::verify::{Verifier, VerifyError};
 
 /// Bytes of buffers that are kept for cells that may come again.
@@ -53,7 +55,10 @@ pub fn run_child(shared_path: &str) -> Result<(), ChildError> {
     host::no_core_files()?;
     let shared = SharedPage::open(shared_path)?;
     let mut line = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let allowed = host::allowed_cpus().unwrap_or_default();
     let cpu = host::pin_to_one().map_err(|e| e.to_string());
+    // The farthest from the first, which interrupts gather on, are the first to be taken.
+    let others = allowed.into_iter().rev().filter(|other| cpu != Ok(*other)).collect();
     let host = Host::detect();
     let libc = [Op::Copy, Op::Zero].into_iter().filter_map(|op| Some((op, jit::libc_name(op)?)));
     let hello = Hello {
@@ -75,6 +80,7 @@ pub fn run_child(shared_path: &str) -> Result<(), ChildError> {
         instruments: Instruments::new(host.usable, host.tsc.calibrated_hz / 1e9)?,
         memory: Memory::new(Verifier::new(host.usable)?),
         rigs: Vec::new(),
+        others,
     };
     loop {
         let reply = match protocol::receive(&mut line) {
@@ -131,7 +137,10 @@ struct Child {
     levels: Levels,
     instruments: Instruments,
     memory: Memory,
-    rigs: Vec<Rig>,
+    /// The buffers of a cell, of each thread; the last used is the last.
+    rigs: Vec<Vec<Rig>>,
+    /// CPUs for threads beside this one.
+    others: Vec<u32>,
 }
 
 impl Child {
@@ -184,7 +193,7 @@ impl Child {
 
     fn try_block(&mut self, request: &BlockRequest) -> Result<BlockResult, MeasureError> {
         let op = request.cell.op;
-        self.rig(&request.cell)?;
+        self.rig(&backed(request))?;
         self.memory.expect(request.members.len());
         for (i, member) in request.members.iter().enumerate() {
             self.learn(i, op, &member.body, request.check);
@@ -224,7 +233,9 @@ impl Child {
         let Some(rig) = self.rigs.last_mut() else {
             return Err(MeasureError::NoState("no buffers".into()));
         };
-        let result = run_blocks(&mut self.instruments, rig, &contenders, request, &self.shared)?;
+        let threads = (rig.as_mut_slice(), self.others.as_slice());
+        let result =
+            run_blocks(&mut self.instruments, threads, &contenders, request, &self.shared)?;
         if request.members.iter().any(|m| matches!(m.body, Body::Foreign { .. })) {
             self.tidy();
         }
@@ -233,19 +244,30 @@ impl Child {
 
     /// Puts the rig of a cell at the end of the list; the oldest go where memory is short.
     fn rig(&mut self, cell: &Cell) -> Result<(), MeasureError> {
-        let rig = match self.rigs.iter().position(|r| r.serves(cell)) {
+        let serves = |rigs: &Vec<Rig>| rigs.first().is_some_and(|rig| rig.serves(cell));
+        let rig = match self.rigs.iter().position(serves) {
             Some(i) => self.rigs.remove(i),
             None => {
-                let held = |rigs: &[Rig]| rigs.iter().map(Rig::bytes).sum::<usize>();
+                let held =
+                    |rigs: &[Vec<Rig>]| rigs.iter().flatten().map(Rig::bytes).sum::<usize>();
                 while held(&self.rigs) > MOST_RIG_BYTES {
                     self.rigs.remove(0);
                 }
-                Rig::new(cell, &self.levels, Some(&self.shared))?
+                rigs(cell, &self.levels, &self.others, Some(&self.shared))?
             }
         };
         self.rigs.push(rig);
         Ok(())
     }
+}
+
+/// The cell of a request as its buffers are made.
+fn backed(request: &BlockRequest) -> Cell {
+    let source = match request.without.leaves_off(Countermeasure::WrittenSource) {
+        true if request.cell.op.copies() => Source::Untouched,
+        _ => request.cell.conditions.source,
+    };
+    Cell { conditions: Conditions { source, ..request.cell.conditions }, ..request.cell }
 }
 
 /// Why a function for one size cannot be timed at another, or at a mix of sizes.

@@ -61,6 +61,7 @@ fn tell_in(
         member: 0,
         layout: 1,
         block: 2,
+        thread: 0,
         ticks: 34_567,
         calls: 89,
         disturbance: Disturbance { switches: 1, repeats: 2 },

@@ -75,6 +75,8 @@ fn subjects(op: Op) -> Vec<Subject> {
     let serves = |b: &Baseline| match b {
         // The C library only copies and fills.
         Baseline::Libc => op.is_tuned(),
+        // The same as libc at all sizes but the largest: for who names it.
+        Baseline::LibcTuned => false,
         _ => b.optimisation().is_some() || baseline_entrant(*b, op).is_some(),
     };
     let baselines = Baseline::ALL.iter().copied().filter(serves).map(Subject::Baseline);

@@ -3,7 +3,7 @@
 use super::super::progress::ProgressLine;
 use super::super::session::Session;
 use crate::report::{BenchCell, Note};
-use crate::search::{Budget, Contest, Entrant, Row, compare};
+use crate::search::{Budget, Ceiling, Contest, Entrant, Row, compare, read_ceiling};
 use crate::subject::{Baseline, Cell, Op, SizeMix, Subject};
 use crate::trial::{
     Check, EvaluateError, Evaluator, Failure, FailureKind, Observer, Progress, Trial, Without,
@@ -73,7 +73,22 @@ pub(super) fn run_courses(
                 }
                 other => other?,
             };
-            ran.cells.push(BenchCell { cell: *cell, rows: course.rows(rows) });
+            let rows = course.rows(rows);
+            let clock = (tick_hz, contest.seed);
+            let ceiling = read_ceiling(
+                cell,
+                course.without,
+                session.host.usable,
+                clock,
+                &mut session.client,
+            );
+            match ceiling {
+                // What is measured is shown; the next cell ends the command.
+                Err(EvaluateError::Interrupted) | Ok(None) => {}
+                Err(e) => return Err(e.into()),
+                Ok(Some(ceiling)) => ran.notes.extend(exceeding(&ceiling, cell, &rows)),
+            }
+            ran.cells.push(BenchCell { cell: *cell, rows });
             line.begun += 1;
         }
     }
@@ -85,7 +100,7 @@ pub(super) fn run_courses(
 }
 
 impl Course {
-    fn entrants(&self) -> Vec<Entrant> {
+    pub(super) fn entrants(&self) -> Vec<Entrant> {
         let runs = |slot: &Slot| match slot {
             Slot::Runs(entrant) => Some(entrant.clone()),
             Slot::Cannot(..) => None,
@@ -125,6 +140,16 @@ impl Course {
         }
         Ok(notes)
     }
+}
+
+/// Rows that are faster than their source can be read.
+fn exceeding(ceiling: &Ceiling, cell: &Cell, rows: &[Row]) -> Vec<Note> {
+    let warned = |row: &Row| {
+        let ns = row.result.as_ref().ok()?.ns;
+        let text = ceiling.warning(cell, &row.subject.to_string(), ns)?;
+        Some(Note { op: Some(cell.op), text: format!("Warning: {text}") })
+    };
+    rows.iter().filter_map(warned).collect()
 }
 
 /// Which compiler made the baselines that one makes.

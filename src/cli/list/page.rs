@@ -76,6 +76,10 @@ fn families() -> String {
 pub(super) fn baseline_meaning(baseline: Baseline) -> String {
     match baseline {
         Baseline::Libc => "memcpy or memset of the C library that runs here".into(),
+        Baseline::LibcTuned => {
+            "the same in a process of its own, with GLIBC_TUNABLES set to the caches as measured"
+                .into()
+        }
         Baseline::Rep => {
             let ids: Vec<String> = Op::ALL
                 .iter()

@@ -8,6 +8,7 @@ use super::{Contender, Ready, Run};
 use crate::measure::MeasureError;
 use crate::measure::buffers::{Pair, Rig};
 use crate::measure::calls::planted;
+use crate::measure::driver::Style;
 use crate::measure::instruments::Instruments;
 use crate::measure::mixed::{MixedArgs, PackedCall};
 use crate::measure::noise::Usual;
@@ -65,7 +66,7 @@ impl Run {
         contenders: &[Contender<'_>],
         request: &BlockRequest,
     ) {
-        let near = field.rig.level() == Level::L1;
+        let near = field.rig.level() == Some(Level::L1);
         let stride = self.ready.len().div_ceil(if near { PILOTS } else { DEAR_PILOTS }).max(1);
         let mut fastest = f64::INFINITY;
         for i in (0..self.ready.len()).step_by(stride) {
@@ -78,10 +79,10 @@ impl Run {
         let asked = field.instruments.pass_ticks(request.pass_ns) / fastest.max(0.1);
         let visitable = field.rig.visitable() as usize;
         let calls = match field.rig.level() {
-            Level::L1 => (asked as usize).clamp(LEAST_CALLS, SEQUENCE).next_multiple_of(STRATA),
+            Some(Level::L1) => (asked as usize).clamp(LEAST_CALLS, SEQUENCE).next_multiple_of(STRATA),
             // Priming takes many times the pass: all that it serves is visited.
-            Level::L2 | Level::Llc => whole_strata(visitable),
-            Level::Dram => whole_strata((asked as usize).min(visitable)),
+            Some(Level::L2 | Level::Llc) => whole_strata(visitable),
+            _ => whole_strata((asked as usize).min(visitable)),
         };
         for (ready, contender) in self.ready.iter_mut().zip(contenders) {
             ready.calls = calls as u32;
@@ -132,7 +133,7 @@ impl Run {
     ) -> u64 {
         let Field { instruments, rig, .. } = field;
         let destinations = rig.destinations();
-        let run = |drive: Drive, list: &[PackedCall]| {
+        let run = |style: Style, list: &[PackedCall]| {
             let Pair { dst, src } = rig.base();
             let args = MixedArgs::new(&ready.entry, list, dst, src.unwrap_or(dst));
             // SAFETY: the entry is a verified function of its ABI (a `Contender` holds the
@@ -140,13 +141,14 @@ impl Run {
             // the bytes that it is called for. Lists are packed from slots of the rig, whose
             // stride has room for the largest size of the cell and any drawn offset, and no
             // size of the sequence is larger (`run_blocks` refuses weights that are).
-            unsafe { instruments.driver.mixed_pass(drive, &args) }
+            unsafe { instruments.driver.mixed_pass(style, &args) }
         };
         let warm = |pair: Option<Pair>| {
             let Some(pair) = pair else { return };
             let before = from + SEQUENCE - WARM_CALLS;
             let calls = sequence.stretch(before, WARM_CALLS);
-            run(Drive::Throughput, &packed(rig, std::iter::repeat(pair.dst), calls));
+            let style = Style { drive: Drive::Throughput, ..self.style };
+            run(style, &packed(rig, std::iter::repeat(pair.dst), calls));
         };
         let (slots, visits) = match ready.repeats {
             true => (&destinations[..1], 1),
@@ -156,12 +158,12 @@ impl Run {
         let list = packed(rig, slots.iter().copied().cycle(), calls());
         // As with passes of one size: before priming where that is near, else after it,
         // because priming may push the code out.
-        if rig.level() == Level::L1 {
+        if rig.level() == Some(Level::L1) {
             if first {
                 warm(if ready.repeats { Some(rig.pair_of(slots[0])) } else { rig.warm_pair() });
             }
             if ready.repeats {
-                prime(rig, visits, instruments.features());
+                prime(rig, visits, instruments.features(), self.without);
             } else {
                 prime_near(slots.iter().zip(calls()).map(|(slot, call)| {
                     let Pair { dst, src } = rig.pair_of(*slot);
@@ -170,11 +172,11 @@ impl Run {
                 }));
             }
         } else {
-            prime(rig, visits, instruments.features());
+            prime(rig, visits, instruments.features(), self.without);
             warm(rig.warm_pair());
         }
         touch_list(&list);
-        run(self.drive, &list)
+        run(self.style, &list)
     }
 }
 

@@ -29,18 +29,29 @@ const LEG: usize = 16 << 10;
 /// What a survey may take.
 fn time(how: Thoroughness) -> Duration {
     match how {
-        Thoroughness::Quick => Duration::from_millis(120),
+        Thoroughness::Quick => Duration::from_millis(150),
         Thoroughness::Thorough => Duration::from_millis(2000),
     }
 }
 
-/// Rounds of one chase, and how often it is set up anew on other pages.
-fn rounds(how: Thoroughness) -> (usize, usize) {
+/// Timed rounds of one chase: the fastest counts, since what disturbs only adds.
+const ROUNDS: usize = 3;
+
+/// How often a chase through so many bytes is set up anew.
+fn set_ups(how: Thoroughness, bytes: usize) -> usize {
     match how {
-        Thoroughness::Quick => (3, 1),
-        Thoroughness::Thorough => (3, 3),
+        // Large footprints are even over pages, and dear.
+        _ if bytes > LARGE => 1,
+        Thoroughness::Quick if bytes < SHARED => 1,
+        Thoroughness::Quick => 2,
+        Thoroughness::Thorough => 3,
     }
 }
+
+/// From here on a footprint may be in a cache that other cores use too, and a neighbour's burst
+/// takes it away: the fastest set-up counts. Below, where the pages fall decides which lines
+/// stand in each other's way, and the median does.
+const SHARED: usize = 768 << 10;
 
 /// Measures where the caches end for the CPU that this thread is on. `told` chooses where steps
 /// are fine, no more. `shared` gets a beat now and then.
@@ -132,32 +143,32 @@ impl<'a> Chase<'a> {
                 return None;
             }
         }
-        let (rounds, _) = rounds(self.how);
-        let mut ticks = Vec::with_capacity(rounds);
-        for _ in 0..rounds {
+        let mut fastest = u64::MAX;
+        for _ in 0..ROUNDS {
             let (taken, end) = walk(&self.map, at, HOPS);
-            ticks.push(taken);
+            fastest = fastest.min(taken);
             at = end;
         }
-        Some(median(&mut ticks) / HOPS as f64 / self.ticks_per_ns)
+        Some(fastest as f64 / HOPS as f64 / self.ticks_per_ns)
     }
 
-    /// The median over set-ups on other pages.
+    /// What counts of several set-ups on other pages.
     fn over_pages(
         &mut self,
         bytes: usize,
         mut once: impl FnMut(&mut Self, usize) -> Option<f64>,
     ) -> Option<f64> {
-        let (_, times) = rounds(self.how);
+        let times = set_ups(self.how, bytes);
         let room = (self.map.len() - bytes.min(self.map.len())) / PAGE;
-        // Large footprints even their pages out by themselves.
-        let times = if bytes > LARGE { 1 } else { times };
         let mut all = Vec::with_capacity(times);
         for i in 0..times {
             let start = i * bytes.next_multiple_of(PAGE) / PAGE;
             all.push(once(self, start.min(room) * PAGE)?);
         }
-        Some(crate::stats::median(&mut all))
+        match bytes < SHARED {
+            true => Some(crate::stats::median(&mut all)),
+            false => all.into_iter().reduce(f64::min),
+        }
     }
 }
 

@@ -19,7 +19,7 @@ pub use reckon::{CacheSizes, Reckoned};
 /// How long the survey may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Thoroughness {
-    /// About a tenth of a second: before a search.
+    /// A tenth of a second, 150 ms at most: before a search.
     Quick,
     /// Two seconds at most: finer steps, and other pages for each round.
     Thorough,

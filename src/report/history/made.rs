@@ -27,6 +27,7 @@ pub(super) fn cell(op: Op, size: u64, level: Level, rows: &[(Subject, f64)]) -> 
             ns: *ns,
             ci: (ns * (1.0 - HALF), ns * (1.0 + HALF)),
             bytes_per_cycle: size as f64 / ns / 2.0,
+            threads: None,
             ratio: first / ns,
             ratio_ci: (first / ns * (1.0 - HALF), first / ns * (1.0 + HALF)),
             verdict: if index == 0 { Verdict::Reference } else { verdict(ns / first) },

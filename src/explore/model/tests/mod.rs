@@ -49,6 +49,7 @@ impl<F: Fn(&Body) -> Result<u64, FailureKind>> Evaluator for Script<F> {
                     member: member as u32,
                     layout,
                     block,
+                    thread: 0,
                     ticks,
                     calls: 1000,
                     disturbance: Default::default(),

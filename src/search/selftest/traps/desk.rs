@@ -10,7 +10,7 @@ use crate::search::{Candidate, Effort, is_cheap};
 use crate::space;
 use crate::stats::{Paired, median};
 use crate::subject::{Cell, Drive, Level, Op, State, Variant};
-use crate::trial::{BlockResult, Evaluator, Member, MemberOrder, Without};
+use crate::trial::{BlockResult, Countermeasure, Evaluator, Member, MemberOrder, Without};
 
 /// What a trap must know of the machine.
 pub struct TrapHost<'a> {
@@ -43,6 +43,9 @@ impl From<SelftestError> for Cannot {
         Cannot::Selftest(e)
     }
 }
+
+/// Pairs of figures whose middle is taken.
+const TURNS: u32 = 5;
 
 /// Length of a pass, nanoseconds, as contests have it.
 const PASS_NS: u32 = 8_000;
@@ -80,6 +83,25 @@ impl<'a> TrapDesk<'a> {
     /// Whether a state exists for a cell, as a reason why not.
     pub(super) fn exists(&self, cell: &Cell) -> Result<(), Cannot> {
         Ring::plan(cell, &self.levels()).map(|_| ()).map_err(Cannot::Here)
+    }
+
+    /// The first of these levels that a cell can be in, and whose word that is. Where what was
+    /// measured has no room for any of them, the sizes that are told decide: what is shown then
+    /// is no claim about the level.
+    pub(super) fn near(
+        &mut self,
+        levels: &[Level],
+        cell: impl Fn(Level) -> Cell,
+    ) -> Result<(Cell, &'static str), Cannot> {
+        let cells: Vec<Cell> = levels.iter().map(|l| cell(*l)).collect();
+        if let Some(found) = cells.iter().find(|c| self.exists(c).is_ok()) {
+            return Ok((*found, ""));
+        }
+        let told = cells.iter().find(|c| Ring::plan(c, &self.host.told).is_ok());
+        let told = told.ok_or_else(|| Cannot::Here("this machine tells of no such cache".into()))?;
+        let all = self.desk.without.iter().chain([Countermeasure::MeasuredEdges]);
+        self.desk.without = all.collect();
+        Ok((*told, " as told"))
     }
 
     /// A loop that this host can run, by its id.
@@ -134,6 +156,28 @@ impl<'a> TrapDesk<'a> {
         let effort = Effort { layouts, blocks, pass_ns: PASS_NS, limit_ns: 0 };
         let mut desk = Desk::new(tuned, seed, without);
         Ok(desk.ask(cell, members, effort, MemberOrder::Shuffled)?)
+    }
+
+    /// One figure over another that ought to be the same, measured by turns, so that a moment
+    /// that is loud for one is loud for both: the middle of a few.
+    pub(super) fn by_turns(
+        &mut self,
+        mut asked: impl FnMut(&mut Self) -> Result<f64, Cannot>,
+        mut reference: impl FnMut(&mut Self) -> Result<f64, Cannot>,
+    ) -> Result<f64, Cannot> {
+        let mut logs = Vec::new();
+        for _ in 0..TURNS {
+            logs.push((asked(self)? / reference(self)?).ln());
+        }
+        Ok(median(&mut logs).exp())
+    }
+
+    /// The same with every countermeasure.
+    pub(super) fn with_all<T>(&mut self, measure: impl FnOnce(&mut Self) -> T) -> T {
+        let left_off = std::mem::take(&mut self.desk.without);
+        let measured = measure(self);
+        self.desk.without = left_off;
+        measured
     }
 
     /// Ratios of times of the candidates over the first's, from the same blocks.

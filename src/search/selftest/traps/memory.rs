@@ -51,44 +51,42 @@ pub(super) fn fresh_pages(desk: &mut TrapDesk<'_>, on: bool) -> Result<Figure, C
     let pages = if on { Pages::Small } else { Pages::Fresh };
     let asked = Cell { conditions: Conditions { pages, ..Conditions::DEFAULT }, ..there };
     desk.exists(&asked)?;
-    let reference = ticks_a_call(&desk.run(there, &members, (40, 1))?, 0);
-    let value = ticks_a_call(&desk.run(asked, &members, (40, 1))?, 0) / reference;
+    let time = |desk: &mut TrapDesk<'_>, cell| -> Result<f64, Cannot> {
+        Ok(ticks_a_call(&desk.run(cell, &members, (10, 1))?, 0))
+    };
+    let value = desk.by_turns(|desk| time(desk, asked), |desk| time(desk, there))?;
     Ok(Figure { value, text: format!("64 KiB take {value:.2} × those that are there") })
 }
 
 pub(super) fn predecessor(desk: &mut TrapDesk<'_>) -> Result<Figure, Cannot> {
-    let llc = cell(Op::Copy, 4096, Level::Llc);
-    desk.exists(&llc)?;
+    let (llc, whose) = desk.near(&[Level::Llc], |level| cell(Op::Copy, 4096, level))?;
     let loops = Loops::of(Op::Copy, &desk.host.usable);
     let loops = loops.ok_or_else(|| Cannot::Here("no vector loop runs here".into()))?;
-    let effort = Effort { layouts: 30, blocks: 1, pass_ns: 20_000, limit_ns: 0 };
+    let effort = Effort { layouts: 40, blocks: 1, pass_ns: 20_000, limit_ns: 0 };
     let bias = bias::predecessor(&mut desk.desk, llc, &loops, effort)?;
     let (low, high) = bias.ci;
-    let text = format!("llc, 4 KiB copied: {:.3} [{low:.3}, {high:.3}]", bias.ratio);
+    let text = format!("4 KiB copied in llc{whose}: {:.3} [{low:.3}, {high:.3}]", bias.ratio);
     Ok(Figure { value: bias.ratio, text })
 }
 
 pub(super) fn near_touch(desk: &mut TrapDesk<'_>) -> Result<Figure, Cannot> {
     let plain = desk.vector(Op::Zero, "/u1")?;
     let members = [("the plain loop", member(&plain.body))];
-    let near = [Level::Llc, Level::L2].into_iter().map(|l| cell(Op::Zero, 64, l));
-    let near = near.filter(|c| desk.exists(c).is_ok()).next();
-    let near = near.ok_or_else(|| Cannot::Here("this machine tells of no second level".into()))?;
+    let levels = [Level::Llc, Level::L2];
+    let (near, whose) = desk.near(&levels, |level| cell(Op::Zero, 64, level))?;
     let far = ticks_a_call(&desk.run(cell(Op::Zero, 64, Level::Dram), &members, (60, 1))?, 0);
     let value = far / ticks_a_call(&desk.run(near, &members, (20, 1))?, 0);
-    Ok(Figure { value, text: format!("dram takes {value:.2} × {}", near.state) })
+    Ok(Figure { value, text: format!("dram takes {value:.2} × {}{whose}", near.state) })
 }
 
 pub(super) fn repeated_pair(desk: &mut TrapDesk<'_>) -> Result<Figure, Cannot> {
     let nt = desk.vector(Op::Zero, "/u4/nt")?;
     let members = [("the non-temporal loop", member(&nt.body))];
     let l1 = cell(Op::Zero, 4096, Level::L1);
-    let asked = ticks_a_call(&desk.run(l1, &members, (60, 3))?, 0);
-    let left_off = desk.desk.without;
-    desk.leave_off(Default::default());
-    let reference = desk.run(l1, &members, (60, 3));
-    desk.leave_off(left_off);
-    let value = asked / ticks_a_call(&reference?, 0);
+    let time = |desk: &mut TrapDesk<'_>| -> Result<f64, Cannot> {
+        Ok(ticks_a_call(&desk.run(l1, &members, (30, 3))?, 0))
+    };
+    let value = desk.by_turns(time, |desk| desk.with_all(time))?;
     Ok(Figure { value, text: format!("4 KiB with nt in l1: {value:.2} × on a ring") })
 }
 
@@ -98,14 +96,15 @@ pub(super) fn told_caches(desk: &mut TrapDesk<'_>, on: bool) -> Result<Figure, C
         (true, Some(measured)) => measured,
         (true, None) => return Err(Cannot::Here("no cache was measured here".into())),
     };
-    // From large to small: the first that the last level is said to have room for.
-    let sizes = (12..=28).rev().map(|log| cell(Op::Zero, 1 << log, Level::Llc));
-    let found = sizes.filter(|c| Ring::plan(c, &levels).is_ok()).next();
-    let llc = found.ok_or_else(|| Cannot::Here("there is no last level of its own".into()))?;
+    // The farthest level that there is, and the largest size that it is said to have room for.
+    let sizes = |level| (6..=28).rev().map(move |log| cell(Op::Zero, 1 << log, level));
+    let mut cells = [Level::Llc, Level::L2, Level::L1].into_iter().flat_map(sizes);
+    let found = cells.find(|c| Ring::plan(c, &levels).is_ok());
+    let llc = found.ok_or_else(|| Cannot::Here("this machine tells of no cache".into()))?;
     let dram = cell(Op::Zero, llc.size, Level::Dram);
     let plain = desk.vector(Op::Zero, "/u4")?;
     let members = [("the plain loop", member(&plain.body))];
     let near = ticks_a_call(&desk.run(llc, &members, (6, 1))?, 0);
     let value = near / ticks_a_call(&desk.run(dram, &members, (12, 1))?, 0);
-    Ok(Figure { value, text: format!("{}: llc takes {value:.2} × dram", llc.extent()) })
+    Ok(Figure { value, text: format!("{}: {} takes {value:.2} × dram", llc.extent(), llc.state) })
 }

@@ -104,8 +104,8 @@ impl Trap {
                  time is a loop's own, so it is 1."
             }
             Trap::MissingFence => {
-                "Time of a call in a short pass of non-temporal stores over its time in a long one. \
-                 All stores are waited for, so a short pass is no cheaper: not below 1."
+                "Time of a few non-temporal stores over that of another measurement, in which all of \
+                 them are waited for. It is 1 if none is still under way."
             }
             Trap::RepeatedPair => {
                 "Time of a non-temporal loop in l1 over that of another measurement on lines that \
@@ -191,8 +191,7 @@ impl Trap {
             Trap::FirstTouch => value <= 2.0,
             Trap::FreshPages => near_1(0.2),
             Trap::Predecessor => near_1(0.03),
-            // What a pass begins with makes short ones dearer; noise takes a tenth.
-            Trap::MissingFence => value >= 0.9,
+            Trap::MissingFence => near_1(0.03),
             Trap::RepeatedPair => near_1(0.1),
             Trap::NearTouch => value >= 1.0,
             Trap::ToldCaches => value <= 0.8,

@@ -18,12 +18,16 @@ fn nt_over_plain(desk: &mut TrapDesk<'_>, size: u64, consumer: Consumer) -> Resu
 }
 
 pub(super) fn unread(desk: &mut TrapDesk<'_>, size: u64, on: bool) -> Result<Figure, Cannot> {
-    let read = nt_over_plain(desk, size, Consumer::Read)?;
     let consumer = if on { Consumer::Read } else { Consumer::None };
-    let asked = nt_over_plain(desk, size, consumer)?;
+    let mut last = f64::NAN;
+    let asked = |desk: &mut TrapDesk<'_>| {
+        last = nt_over_plain(desk, size, consumer)?;
+        Ok(last)
+    };
+    let value = desk.by_turns(asked, |desk| nt_over_plain(desk, size, Consumer::Read))?;
     let who = if on { "then read" } else { "unread" };
-    let text = format!("{}, {who}: nt takes {asked:.2} × plain", human_size(size));
-    Ok(Figure { value: asked / read, text })
+    let text = format!("{}, {who}: nt takes {last:.2} × plain", human_size(size));
+    Ok(Figure { value, text })
 }
 
 pub(super) fn libc_threshold(desk: &mut TrapDesk<'_>, on: bool) -> Result<Figure, Cannot> {
@@ -80,16 +84,19 @@ pub(super) fn unchained(desk: &mut TrapDesk<'_>, on: bool) -> Result<Figure, Can
     }
     let (whole, masked) = (member(&sixteen(&WHOLE)), member(&sixteen(&MASKED)));
     let members = [("the plain store", whole), ("the masked store", masked)];
-    let mut masked_over_plain = |drive| -> Result<f64, Cannot> {
+    let masked_over_plain = |desk: &mut TrapDesk<'_>, drive| -> Result<f64, Cannot> {
         let cell = Cell { drive, ..cell(Op::Copy, TAIL, Level::L1) };
-        let result = desk.run(cell, &members, (60, 3))?;
+        let result = desk.run(cell, &members, (30, 3))?;
         Ok(paired(&result.samples, 1, 0).location().exp())
     };
-    let waited_for = masked_over_plain(Drive::Chained)?;
     let drive = if on { Drive::Chained } else { Drive::Throughput };
-    let asked = masked_over_plain(drive)?;
-    let text = format!("{drive}: masked takes {asked:.2} × plain");
-    Ok(Figure { value: asked / waited_for, text })
+    let mut last = f64::NAN;
+    let asked = |desk: &mut TrapDesk<'_>| {
+        last = masked_over_plain(desk, drive)?;
+        Ok(last)
+    };
+    let value = desk.by_turns(asked, |desk| masked_over_plain(desk, Drive::Chained))?;
+    Ok(Figure { value, text: format!("{drive}: masked takes {last:.2} × plain") })
 }
 
 #[cfg(test)]
