@@ -7,16 +7,15 @@ use clap::{Args, ValueHint};
 use super::arguments::{self, States};
 use super::exit::unsupported;
 use super::progress::ProgressLine;
-use super::session::{Session, client_options};
+use super::session::Session;
 use crate::measure::{Levels, Thoroughness};
 use crate::report;
 use crate::search::selftest::traps::{Trap, TrapHost, TrapTest, traps};
 use crate::search::selftest::{Busy, Neighbour, NoiseTest, noise};
 use crate::search::{Question, fresh_seed, plan};
 use crate::subject::{Cell, Conditions, Consumer, Contract, Drive, Op};
-use crate::trial::{Evaluator, Without};
+use crate::trial::Without;
 use crate::units::parse_size;
-use crate::worker::{Client, ClientOptions};
 
 /// Contests a state: so many that five wrong ones of a hundred are told from ten.
 const CONTESTS: u32 = 200;
@@ -86,7 +85,7 @@ pub(super) fn run(args: &SelftestArgs, runner: Option<&str>) -> anyhow::Result<(
     let mut session = Session::new(runner)?;
     let seed = args.seed.unwrap_or_else(fresh_seed);
     session.measure_caches(Thoroughness::Quick)?;
-    let cpu = session.client.start()?.cpu.clone();
+    let cpu = session.client.main().start()?.cpu.clone();
     let neighbour = match args.busy {
         None => None,
         Some(how) => match Busy::start(how, *cpu.as_ref().unwrap_or(&u32::MAX)) {
@@ -102,7 +101,7 @@ pub(super) fn run(args: &SelftestArgs, runner: Option<&str>) -> anyhow::Result<(
         disturbances: [session.reckoned.warnings.clone(), session.host.disturbances()].concat(),
     };
     if args.traps || args.only.is_some() {
-        return show_traps(args, runner, &mut session, &setting);
+        return show_traps(args, &mut session, &setting);
     }
     let (cells, absent) = cells(args, &session)?;
     let default = if args.quick { QUICK_CONTESTS } else { CONTESTS };
@@ -161,26 +160,8 @@ fn cells(
     Ok((cells, absent))
 }
 
-/// A worker whose glibc turns to non-temporal stores at three quarters of the last level that
-/// was measured, as it would choose by itself if it knew; `None` where the C library is
-/// another.
-fn tuned(session: &Session, runner: Option<&str>) -> anyhow::Result<Option<Client>> {
-    let levels = session.reckoned.levels;
-    let last = levels.llc.or(levels.l2);
-    let (Some(_), Some(last)) = (&session.host.conditions.clib.glibc, last) else {
-        return Ok(None);
-    };
-    let options = client_options(runner, &session.host, session.interrupted.clone())?;
-    let threshold = format!("glibc.cpu.x86_non_temporal_threshold={:#x}", last / 4 * 3);
-    let environment = vec![("GLIBC_TUNABLES".to_string(), threshold)];
-    let mut client = Client::new(ClientOptions { environment, ..options });
-    client.reckon_with(Some(levels));
-    Ok(Some(client))
-}
-
 fn show_traps(
     args: &SelftestArgs,
-    runner: Option<&str>,
     session: &mut Session,
     setting: &report::SelftestSetting,
 ) -> anyhow::Result<()> {
@@ -190,14 +171,12 @@ fn show_traps(
         without: without(args),
     };
     let mut line = ProgressLine::new(args.quiet);
-    let mut tuned = tuned(session, runner)?;
-    let mut host = TrapHost {
+    let host = TrapHost {
         usable: session.host.usable,
         told: Levels::of(&session.host.caches),
         measured: session.edges.is_some().then_some(session.reckoned.levels),
-        tuned: tuned.as_mut().map(|client| client as &mut dyn Evaluator),
     };
-    let found = traps(&test, &mut host, &mut session.client, &mut line);
+    let found = traps(&test, &host, &mut session.client, &mut line);
     line.finish();
     let found = found?;
     let facts = session.facts(args.op);

@@ -26,8 +26,6 @@ pub(super) struct Session {
     pub(super) reckoned: Reckoned,
     /// What they were measured to be.
     pub(super) edges: Option<Edges>,
-    /// Set by the user's interrupt.
-    pub(super) interrupted: Arc<AtomicBool>,
     /// What the C compiler makes, once somebody asked for it.
     compiled: OnceCell<Result<Compiled, NoCompiler>>,
 }
@@ -43,9 +41,9 @@ impl Session {
             flag::register(signal, Arc::clone(&interrupted))?;
         }
         let host = Host::detect();
-        let client = Crew::new(client_options(runner, &host, Arc::clone(&interrupted))?);
+        let client = Crew::new(client_options(runner, &host, interrupted)?);
         let reckoned = Reckoned::told(Levels::of(&host.caches));
-        Ok(Session { host, client, reckoned, edges: None, interrupted, compiled: OnceCell::new() })
+        Ok(Session { host, client, reckoned, edges: None, compiled: OnceCell::new() })
     }
 
     /// Measures where the caches end; states are made of that from now on, here and in the

@@ -138,7 +138,8 @@ mod tests {
     fn pairs_are_of_copies_of_one_size() {
         let state = State::pair(Level::Dram, Level::L1);
         for op in [Op::Zero, Op::Read, Op::Write] {
-            let why = Ring::plan(&Cell::new(op, 64, state, Drive::Throughput), &LEVELS).unwrap_err();
+            let why =
+                Ring::plan(&Cell::new(op, 64, state, Drive::Throughput), &LEVELS).unwrap_err();
             assert!(why.contains("dram:l1") && why.contains(op.word()), "{why}");
         }
         let mix = crate::subject::Mix::new("a", 1, 50.0).ok();

@@ -130,8 +130,7 @@ impl Rig {
 
     /// Whether the rig's buffers serve another cell as they are.
     pub fn serves(&self, cell: &Cell) -> bool {
-        let conditions =
-            Conditions { consumer: cell.conditions.consumer, ..self.cell.conditions };
+        let conditions = Conditions { consumer: cell.conditions.consumer, ..self.cell.conditions };
         *cell == Cell { drive: cell.drive, conditions, ..self.cell }
     }
 
@@ -337,7 +336,8 @@ mod tests {
 
     #[test]
     fn pointers_at_two_levels_move_apart_and_stay_inside_their_maps() {
-        for (src, dst) in [(Level::Dram, Level::L1), (Level::L1, Level::Dram), (Level::L2, Level::L1)]
+        for (src, dst) in
+            [(Level::Dram, Level::L1), (Level::L1, Level::Dram), (Level::L2, Level::L1)]
         {
             let mut cell = Cell::new(Op::Copy, 1000, State::pair(src, dst), Drive::Throughput);
             cell.conditions.placement.dst = 5;

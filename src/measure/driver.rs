@@ -39,12 +39,8 @@ impl Style {
     const COUNT: usize = 16;
 
     /// Back to back, nobody reads, fenced.
-    pub(super) const PLAIN: Style = Style {
-        drive: Drive::Throughput,
-        apart: false,
-        consumer: Consumer::None,
-        fenced: true,
-    };
+    pub(super) const PLAIN: Style =
+        Style { drive: Drive::Throughput, apart: false, consumer: Consumer::None, fenced: true };
 
     /// All there are, each at its [`Style::index`].
     fn all() -> impl Iterator<Item = Style> {

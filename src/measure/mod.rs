@@ -26,13 +26,13 @@ mod ring;
 mod sequence;
 mod without;
 
+pub use apart::{Apart, Side};
 pub use block::{Contender, run_blocks};
 pub use buffers::Rig;
 pub use crew::rigs;
 pub use draw::{layout, member_order, visit_order};
 pub use edges::{CacheSizes, Edge, Edges, Found, Point, Reckoned, Thoroughness, measure_edges};
 pub use instruments::{Instruments, step_of};
-pub use apart::{Apart, Side};
 pub use ring::{Levels, Ring, state_exists};
 pub use sequence::{SEQUENCE, Sequence};
 

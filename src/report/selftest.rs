@@ -99,8 +99,12 @@ fn rounded(found: &StateNoise) -> Option<String> {
     let pairs = off.map(|p| format!("+{} is +{}", percent(p.asked), percent(p.planted)));
     let pairs: Vec<String> = pairs.collect();
     let of = state(&found.cell);
-    (!pairs.is_empty())
-        .then(|| format!("In {of} passes have few calls, of which whole ones are added: {}.", pairs.join(", ")))
+    (!pairs.is_empty()).then(|| {
+        format!(
+            "In {of} passes have few calls, of which whole ones are added: {}.",
+            pairs.join(", ")
+        )
+    })
 }
 
 fn share(share: Share) -> String {

@@ -14,7 +14,8 @@ use crate::subject::{Cell, Conditions, Consumer, Op, Pages, Source, State, Varia
 use crate::trial::{Countermeasure, EvaluateError, Evaluator, Phase, Without};
 
 /// The plain reads that are tried: few are faster, and those by less than a tie's width.
-const LOOPS: [&str; 5] = ["read/r64/u8", "read/xmm/u8", "read/ymm/u4", "read/ymm/u8", "read/zmm/u4"];
+const LOOPS: [&str; 5] =
+    ["read/r64/u8", "read/xmm/u8", "read/ymm/u4", "read/ymm/u8", "read/zmm/u4"];
 
 /// Samples of each: enough for an interval.
 const EFFORT: Effort = Effort { layouts: 12, blocks: 2, pass_ns: DEAR_PASS_NS, limit_ns: 0 };
@@ -52,12 +53,8 @@ pub fn read_ceiling(
         Pages::Fresh => Pages::Small,
         pages => pages,
     };
-    let conditions = Conditions {
-        pages,
-        consumer: Consumer::None,
-        source: Source::Written,
-        ..cell.conditions
-    };
+    let conditions =
+        Conditions { pages, consumer: Consumer::None, source: Source::Written, ..cell.conditions };
     let state = State { dst: cell.state.src, ..cell.state };
     let read = Cell { op: Op::Read, state, conditions, ..*cell };
     let variants = LOOPS.iter().filter_map(|id| id.parse::<Variant>().ok());

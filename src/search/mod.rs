@@ -9,8 +9,8 @@ mod context;
 mod crossover;
 mod decide;
 mod file;
-mod incumbent;
 mod frequency;
+mod incumbent;
 mod outcome;
 mod panel;
 mod plan;
@@ -27,8 +27,8 @@ pub use compiled::{Compiled, NoCompiler};
 pub use context::{baseline_entrant, candidate_entrant};
 pub use crossover::{Asked, Crossing, Crossover, Rival, Rivals, crossing, nt_crossings, steps};
 pub use file::{MAX_POINTS, Region, SearchFile, Strategy};
-pub use incumbent::Incumbents;
 pub use frequency::{Frequency, frequency};
+pub use incumbent::Incumbents;
 pub use outcome::{
     BaselineOutcome, BaselineTimes, CellOutcome, Excluded, RegretRow, Robust, SearchOutcome,
     SizeOutcome, Standing, Stop, Timed,

@@ -334,11 +334,9 @@ fn same_pass(a: &Sample, b: &Sample) -> bool {
 /// many times the bytes of a call in this time are what they move together.
 fn times(pass: &[Sample], clock: &Clock, tick_hz: f64) -> (f64, f64) {
     let gross = |sample: &Sample| sample.ticks as f64 / f64::from(sample.calls);
-    let mean = |of: &dyn Fn(&Sample) -> f64| {
-        match pass {
-            [alone] => of(alone),
-            _ => pass.len() as f64 / pass.iter().map(|sample| 1.0 / of(sample)).sum::<f64>(),
-        }
+    let mean = |of: &dyn Fn(&Sample) -> f64| match pass {
+        [alone] => of(alone),
+        _ => pass.len() as f64 / pass.iter().map(|sample| 1.0 / of(sample)).sum::<f64>(),
     };
     (mean(&gross), mean(&|sample| net_ns(sample, clock, tick_hz)))
 }

@@ -15,9 +15,7 @@ use crate::measure::{
 };
 use crate::mem::{Activity, MemError, SharedPage};
 use crate::subject::{Cell, Conditions, Op, Source};
-use crate::trial::{
-    BlockRequest, BlockResult, Body, Check, Countermeasure, Failure, FailureKind,
-};
+use crate::trial::{BlockRequest, BlockResult, Body, Check, Countermeasure, Failure, FailureKind};
 use crate::verify::{Verifier, VerifyError};
 
 /// Bytes of buffers that are kept for cells that may come again.
@@ -248,8 +246,7 @@ impl Child {
         let rig = match self.rigs.iter().position(serves) {
             Some(i) => self.rigs.remove(i),
             None => {
-                let held =
-                    |rigs: &[Vec<Rig>]| rigs.iter().flatten().map(Rig::bytes).sum::<usize>();
+                let held = |rigs: &[Vec<Rig>]| rigs.iter().flatten().map(Rig::bytes).sum::<usize>();
                 while held(&self.rigs) > MOST_RIG_BYTES {
                     self.rigs.remove(0);
                 }

@@ -75,13 +75,8 @@ pub(super) fn run_courses(
             };
             let rows = course.rows(rows);
             let clock = (tick_hz, contest.seed);
-            let ceiling = read_ceiling(
-                cell,
-                course.without,
-                session.host.usable,
-                clock,
-                &mut session.client,
-            );
+            let ceiling =
+                read_ceiling(cell, course.without, session.host.usable, clock, &mut session.client);
             match ceiling {
                 // What is measured is shown; the next cell ends the command.
                 Err(EvaluateError::Interrupted) | Ok(None) => {}

@@ -79,7 +79,9 @@ impl Run {
         let asked = field.instruments.pass_ticks(request.pass_ns) / fastest.max(0.1);
         let visitable = field.rig.visitable() as usize;
         let calls = match field.rig.level() {
-            Some(Level::L1) => (asked as usize).clamp(LEAST_CALLS, SEQUENCE).next_multiple_of(STRATA),
+            Some(Level::L1) => {
+                (asked as usize).clamp(LEAST_CALLS, SEQUENCE).next_multiple_of(STRATA)
+            }
             // Priming takes many times the pass: all that it serves is visited.
             Some(Level::L2 | Level::Llc) => whole_strata(visitable),
             _ => whole_strata((asked as usize).min(visitable)),

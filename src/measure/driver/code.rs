@@ -159,7 +159,11 @@ pub(super) fn pass(ops: &mut Assembler, style: Style, rdtscp: bool) -> AssemblyO
 }
 
 /// A loop of [`CHAIN`] dependent instructions on rcx between the same fences.
-pub(super) fn ruler(ops: &mut Assembler, rdtscp: bool, link: impl Fn(&mut Assembler)) -> AssemblyOffset {
+pub(super) fn ruler(
+    ops: &mut Assembler,
+    rdtscp: bool,
+    link: impl Fn(&mut Assembler),
+) -> AssemblyOffset {
     dynasm!(ops; .arch x64; .align 64);
     let entry = ops.offset();
     dynasm!(ops

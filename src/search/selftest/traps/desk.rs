@@ -1,7 +1,5 @@
 //! What every trap needs at hand.
 
-use rand::RngExt;
-
 use super::super::desk::{Desk, Named, SelftestError, member};
 use super::super::judge::paired;
 use crate::host::FeatureSet;
@@ -13,15 +11,14 @@ use crate::subject::{Cell, Drive, Level, Op, State, Variant};
 use crate::trial::{BlockResult, Countermeasure, Evaluator, Member, MemberOrder, Without};
 
 /// What a trap must know of the machine.
-pub struct TrapHost<'a> {
+#[derive(Clone, Debug)]
+pub struct TrapHost {
     /// Features that may be used.
     pub usable: FeatureSet,
     /// Caches as the processor tells.
     pub told: Levels,
     /// Caches as they were measured, where they were.
     pub measured: Option<Levels>,
-    /// A worker whose C library was told thresholds that fit this machine, where there is one.
-    pub tuned: Option<&'a mut dyn Evaluator>,
 }
 
 /// The figure of a check, with what was measured in words.
@@ -53,13 +50,13 @@ const PASS_NS: u32 = 8_000;
 /// Measures for traps.
 pub(super) struct TrapDesk<'a> {
     pub(super) desk: Desk<'a>,
-    pub(super) host: &'a mut TrapHost<'a>,
+    pub(super) host: &'a TrapHost,
 }
 
 impl<'a> TrapDesk<'a> {
     pub(super) fn new(
         evaluator: &'a mut dyn Evaluator,
-        host: &'a mut TrapHost<'a>,
+        host: &'a TrapHost,
         seed: u64,
     ) -> TrapDesk<'a> {
         TrapDesk { desk: Desk::new(evaluator, seed, Without::NOTHING), host }
@@ -98,7 +95,8 @@ impl<'a> TrapDesk<'a> {
             return Ok((*found, ""));
         }
         let told = cells.iter().find(|c| Ring::plan(c, &self.host.told).is_ok());
-        let told = told.ok_or_else(|| Cannot::Here("this machine tells of no such cache".into()))?;
+        let told =
+            told.ok_or_else(|| Cannot::Here("this machine tells of no such cache".into()))?;
         let all = self.desk.without.iter().chain([Countermeasure::MeasuredEdges]);
         self.desk.without = all.collect();
         Ok((*told, " as told"))
@@ -139,23 +137,6 @@ impl<'a> TrapDesk<'a> {
     ) -> Result<BlockResult, Cannot> {
         let effort = Effort { layouts, blocks, pass_ns, limit_ns: 0 };
         Ok(self.desk.ask(cell, members, effort, MemberOrder::Shuffled)?)
-    }
-
-    /// The same by the worker whose C library is tuned.
-    pub(super) fn run_tuned(
-        &mut self,
-        cell: Cell,
-        members: &[Named<'_>],
-        (layouts, blocks): (u32, u32),
-    ) -> Result<BlockResult, Cannot> {
-        let why = "the C library here takes no thresholds";
-        let (seed, without) = (self.desk.rng.random(), self.desk.without);
-        let Some(tuned) = self.host.tuned.as_deref_mut() else {
-            return Err(Cannot::Here(why.into()));
-        };
-        let effort = Effort { layouts, blocks, pass_ns: PASS_NS, limit_ns: 0 };
-        let mut desk = Desk::new(tuned, seed, without);
-        Ok(desk.ask(cell, members, effort, MemberOrder::Shuffled)?)
     }
 
     /// One figure over another that ought to be the same, measured by turns, so that a moment

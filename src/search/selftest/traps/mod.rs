@@ -313,10 +313,10 @@ const TRIES: u32 = 3;
 ///
 /// # Errors
 /// Where no worker can be had.
-pub fn traps<'a>(
+pub fn traps(
     test: &TrapTest,
-    host: &'a mut TrapHost<'a>,
-    evaluator: &'a mut dyn Evaluator,
+    host: &TrapHost,
+    evaluator: &mut dyn Evaluator,
     observer: &mut dyn Observer,
 ) -> Result<Trapped, EvaluateError> {
     let began = Instant::now();
