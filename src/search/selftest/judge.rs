@@ -133,6 +133,7 @@ mod tests {
             ticks,
             calls: 10,
             disturbance: Default::default(),
+            thread: 0,
         };
         let samples =
             [sample(1, 0, 0, 200), sample(0, 0, 0, 100), sample(0, 0, 1, 50), sample(0, 1, 0, 9)];
