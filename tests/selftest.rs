@@ -93,12 +93,15 @@ impl Evaluator for Machine {
     }
 }
 
+/// Contests a test: the bootstrap behind each takes its time.
+const CONTESTS: u32 = 12;
+
 fn cell(level: Level) -> Cell {
     Cell::new(Op::Zero, 4096, State::both(level), Drive::Throughput)
 }
 
 fn tested(mut machine: Machine, level: Level, without: Without) -> StateNoise {
-    let test = NoiseTest { cells: vec![cell(level)], contests: 60, seed: 5, without };
+    let test = NoiseTest { cells: vec![cell(level)], contests: CONTESTS, seed: 5, without };
     let usable = Host::detect().usable;
     let found = noise(&test, &usable, &mut machine, &mut ()).unwrap();
     assert!(!found.interrupted);
@@ -108,14 +111,14 @@ fn tested(mut machine: Machine, level: Level, without: Without) -> StateNoise {
 #[test]
 fn a_sound_machine_is_believed() {
     let found = tested(SOUND, Level::L1, Without::NOTHING);
-    assert_eq!((found.false_wins.hits, found.false_wins.of), (0, 60));
+    assert_eq!((found.false_wins.hits, found.false_wins.of), (0, u64::from(CONTESTS)));
     assert!(found.believable < 0.005 && !found.is_loud(), "{found:?}");
     assert!(found.power.iter().all(|p| p.found.rate() >= 0.95), "{:?}", found.power);
     assert!(!found.predecessor.is_there() && !found.order.is_there(), "{found:?}");
     assert!(found.drift.sentinel < 0.002, "{:?}", found.drift);
     // One block in three was repeated: of each, once.
     assert_eq!(found.repeated.hits * 3, found.repeated.of);
-    assert_eq!(found.repeated.of, u64::from(found.layouts) * 3 * 60);
+    assert_eq!(found.repeated.of, u64::from(found.layouts * 3 * CONTESTS));
     assert_eq!(found.disturbed.hits, 0);
 }
 
@@ -149,13 +152,17 @@ fn a_first_place_that_costs_is_caught_and_shuffling_makes_nothing_of_it() {
     assert_eq!(found.false_wins.hits, 0, "{found:?}");
     let fixed = Without::from_iter([Countermeasure::Shuffle]);
     let found = tested(slow_first, Level::L1, fixed);
-    assert_eq!(found.false_wins.hits, 60, "the first loses to its equal: {found:?}");
+    assert_eq!(
+        found.false_wins.hits,
+        u64::from(CONTESTS),
+        "the first loses to its equal: {found:?}"
+    );
 }
 
 #[test]
 fn a_plant_that_is_not_there_is_not_found_and_drift_is_seen() {
     let found = tested(Machine { deaf: true, ..SOUND }, Level::L1, Without::NOTHING);
-    assert!(found.power.iter().all(|p| p.found.rate() < 0.2), "{:?}", found.power);
+    assert!(found.power.iter().all(|p| p.found.rate() < 0.4), "{:?}", found.power);
     let found = tested(Machine { drift: 0.001, ..SOUND }, Level::L1, Without::NOTHING);
     assert!((found.drift.sentinel - 0.05).abs() < 0.02, "{:?}", found.drift);
     assert_eq!(found.false_wins.hits, 0, "what moves for all moves nobody's ratio");

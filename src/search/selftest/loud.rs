@@ -109,7 +109,7 @@ mod tests {
         assert_eq!(loudness(&[size(&[])], None), None);
         let loud = loudness(&[size(&[0.0, 0.02, 0.03, 0.02])], None).unwrap();
         assert!((loud.cells[0].1 - 0.0375).abs() < 0.001, "{loud:?}");
-        assert!(loud.to_string().contains("only above 3.7 % in zero 4096 l1"), "{loud}");
+        assert!(loud.to_string().contains("only above 3.7 % in zero 4k l1"), "{loud}");
         let stolen = loudness(&[size(&[0.0, 0.001])], Some(0.1)).unwrap();
         assert!(stolen.to_string().contains("asked: 10 % of the CPUs' time"), "{stolen}");
     }

@@ -1,11 +1,13 @@
 //! Traps of what the caches and the pages are like when a call starts.
 
-use super::desk::{Cannot, Figure, TrapDesk, cell, each_call, ticks_a_call, usual};
+use super::desk::{Cannot, Figure, TrapDesk, cell, ticks_a_call};
 use crate::measure::Ring;
 use crate::search::Effort;
 use crate::search::selftest::bias;
 use crate::search::selftest::desk::{Loops, member};
+use crate::search::selftest::judge::paired;
 use crate::subject::{Cell, Conditions, Level, Op, Pages, Source, State};
+use crate::trial::MemberOrder;
 
 /// Bytes of a copy out of memory into the first level.
 const READ_IN: u64 = 8 << 10;
@@ -27,21 +29,15 @@ pub(super) fn source(desk: &mut TrapDesk<'_>, on: bool) -> Result<Figure, Cannot
     Ok(Figure { value, text: format!("a copy of 8 KiB takes {value:.2} × a read") })
 }
 
-/// Sizes of which nobody else has buffers: these are first touched when they are asked for.
-const UNUSED: std::ops::Range<u64> = 64..96;
-
 pub(super) fn first_touch(desk: &mut TrapDesk<'_>) -> Result<Figure, Cannot> {
-    use rand::RngExt;
     let plain = desk.vector(Op::Zero, "/u4")?;
-    // Whole pages, so that each pass meets new ones; odd, so that the buffers are new.
-    let pages = desk.desk.rng.random_range(UNUSED);
-    let cell = cell(Op::Zero, pages * 4096 + 64, Level::Dram);
-    let members = [("the plain loop", member(&plain.body))];
-    let first = desk.run(cell, &members, (1, 1))?;
-    let later = desk.run(cell, &members, (30, 2))?;
-    let first = each_call(&first, 0).first().copied().unwrap_or(f64::NAN);
-    let value = first / usual(&each_call(&later, 0));
-    Ok(Figure { value, text: format!("the first pass takes {value:.2} × a later one") })
+    // One loop twice, in this order: who comes first pays for the pages, where nobody did.
+    let members = [("the first", member(&plain.body)), ("the second", member(&plain.body))];
+    let effort = Effort { layouts: 30, blocks: 1, pass_ns: 20_000, limit_ns: 0 };
+    let cell = cell(Op::Zero, 64 << 10, Level::Dram);
+    let result = desk.desk.ask(cell, &members, effort, MemberOrder::AsGiven)?;
+    let value = paired(&result.samples, 0, 1).location().exp();
+    Ok(Figure { value, text: format!("64 KiB: the first takes {value:.2} × the second") })
 }
 
 pub(super) fn fresh_pages(desk: &mut TrapDesk<'_>, on: bool) -> Result<Figure, Cannot> {
