@@ -10,7 +10,7 @@ const OF_CONTESTS: f64 = 0.95;
 pub(super) fn paired(samples: &[Sample], member: u32, against: u32) -> Paired {
     let mut paired = Paired::new();
     for block in samples.chunk_by(|a, b| (a.layout, a.block) == (b.layout, b.block)) {
-        let log = |m: u32| block.iter().find(|s| s.member == m).map(|s| log_ticks(s));
+        let log = |m: u32| block.iter().find(|s| s.member == m).map(log_ticks);
         if let (Some(a), Some(b)) = (log(member), log(against)) {
             paired.push(u64::from(block[0].layout), a - b);
         }
