@@ -9,7 +9,7 @@ use looptune::subject::{Cell, Drive, Level, Op, State};
 use looptune::trial::{
     BlockRequest, Body, Check, Evaluator, FailureKind, Member, MemberOrder, Without,
 };
-use looptune::worker::{Client, ClientOptions, Crew, Thresholds, Tuning};
+use looptune::worker::{Client, ClientOptions, Thresholds, Tuning, Workers};
 use serde_json::Value;
 
 fn options() -> ClientOptions {
@@ -100,11 +100,11 @@ fn parent_and_worker_agree_on_the_caches_also_after_a_loss() {
 fn a_tuned_c_library_has_times_beside_the_others() {
     let host = Host::detect();
     let clib = &host.conditions.clib;
-    let mut crew = Crew::new(options());
+    let mut workers = Workers::new(options());
     let members = vec![Body::Libc, body("copy/xmm/u4"), Body::LibcTuned];
     let asked = request(256 << 10, Level::Dram, members);
     // Nobody has tuned it: the others are measured all the same.
-    let without = crew.evaluate(&asked).unwrap();
+    let without = workers.evaluate(&asked).unwrap();
     assert_eq!(without.failures.len(), 1);
     assert_eq!(without.failures[0].0, 2);
     assert!(without.samples.iter().all(|s| s.member < 2));
@@ -113,8 +113,8 @@ fn a_tuned_c_library_has_times_beside_the_others() {
         Err(why) => eprintln!("skipped: {why}"),
         Ok(tuning) => {
             assert!(tuning.differs(Op::Copy, 256 << 10));
-            crew.tune(Ok(tuning), Vec::new());
-            let result = crew.evaluate(&asked).unwrap();
+            workers.tune(Ok(tuning), Vec::new());
+            let result = workers.evaluate(&asked).unwrap();
             assert!(result.failures.is_empty(), "{:?}", result.failures);
             for member in 0..3 {
                 let own: Vec<(u32, u32)> = result
@@ -128,11 +128,11 @@ fn a_tuned_c_library_has_times_beside_the_others() {
             }
             // Without a loop of ours there is nothing to link it by, unless one is given.
             let bare = request(4096, Level::L1, vec![Body::Libc, Body::LibcTuned]);
-            let why = &crew.evaluate(&bare).unwrap().failures;
+            let why = &workers.evaluate(&bare).unwrap().failures;
             assert!(why.len() == 1 && why[0].0 == 1, "{why:?}");
             let again = Tuning::of(clib, wanted);
-            crew.tune(again, vec![(Op::Copy, body("copy/rep8"))]);
-            let linked = crew.evaluate(&bare).unwrap();
+            workers.tune(again, vec![(Op::Copy, body("copy/rep8"))]);
+            let linked = workers.evaluate(&bare).unwrap();
             assert!(linked.failures.is_empty(), "{:?}", linked.failures);
             assert!(linked.samples.iter().any(|s| s.member == 1));
             assert!(linked.samples.iter().all(|s| s.member < 2));

@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValue, TypedValueParser};
 
 use super::exit::usage;
-use crate::search::SearchFile;
 use crate::search::selftest::Neighbour;
 use crate::search::selftest::traps::Trap;
+use crate::search::{SearchFile, StrategyName};
 use crate::space::explain;
 use crate::subject::{
     Baseline, Class, Consumer, Contract, Drive, Level, NamedLoop, Op, Pages, SizeMix, Source,
@@ -33,6 +33,10 @@ pub(super) struct Consumers(pub(super) Vec<Consumer>);
 /// Drives as one argument.
 #[derive(Clone, Debug)]
 pub(super) struct Drives(pub(super) Vec<Drive>);
+
+/// Strategies as one argument.
+#[derive(Clone, Debug)]
+pub(super) struct Strategies(pub(super) Vec<StrategyName>);
 
 /// Weights of states as one argument.
 #[derive(Clone, Debug)]
@@ -158,6 +162,14 @@ pub(super) fn source() -> impl TypedValueParser<Value = Source> {
 
 pub(super) fn contract() -> impl TypedValueParser<Value = Contract> {
     one::<Contract>("contract")
+}
+
+pub(super) fn strategy() -> impl TypedValueParser<Value = StrategyName> {
+    one::<StrategyName>("strategy")
+}
+
+pub(super) fn strategies() -> impl TypedValueParser<Value = Strategies> {
+    several("strategy", Strategies)
 }
 
 pub(super) fn drive() -> impl TypedValueParser<Value = Drive> {

@@ -199,7 +199,7 @@ fn tune_by_crossover(op: Op, seed: u64, session: &mut Session) -> anyhow::Result
     if op == Op::Zero && session.host.conditions.clib.memset_nt_threshold.is_none() {
         return Ok(());
     }
-    let loops = crossover::loops(op, Rival::Nt, session);
+    let loops = crossover::loops(op, Rival::Nt, session)?;
     let dram = State::both(Level::Dram);
     match crossover::crossing_of(session, loops, op, dram, CROSSOVER, seed) {
         Ok(Ok(crossing)) => session.tune(crossing.at.size()),

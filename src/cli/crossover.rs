@@ -14,7 +14,7 @@ use crate::measure::{CacheSizes, Thoroughness, state_exists};
 use crate::report::{self, CrossoverPage, CrossoverRow};
 use crate::search::{Budget, Crossing, Rival, Rivals, crossing, fresh_seed, steps};
 use crate::space;
-use crate::subject::{Cell, Class, Drive, Level, Op, State, Store, Variant};
+use crate::subject::{Cell, Class, Drive, Level, Op, State, Variant};
 use crate::trial::EvaluateError;
 
 /// Sizes between which it is looked for where nothing is asked, bytes.
@@ -73,7 +73,7 @@ pub(super) fn run(args: &CrossoverArgs, runner: Option<&str>) -> anyhow::Result<
         || Level::ALL.iter().map(|l| State::both(*l)).collect::<Vec<_>>(),
         |states| states.0.clone(),
     );
-    let (plain, rival) = loops(args.op, args.rival, &session);
+    let (plain, rival) = loops(args.op, args.rival, &session)?;
     for variant in [&plain, &rival] {
         if let Err(why) = space::supported(variant, &session.host.usable) {
             return unsupported(format!("this host cannot run {variant}: {why}"));
@@ -114,15 +114,15 @@ pub(super) fn run(args: &CrossoverArgs, runner: Option<&str>) -> anyhow::Result<
 }
 
 /// The loops that are compared: vectors of 32 bytes where there are such, four an iteration.
-pub(super) fn loops(op: Op, rival: Rival, session: &Session) -> (Variant, Variant) {
+pub(super) fn loops(op: Op, rival: Rival, session: &Session) -> anyhow::Result<(Variant, Variant)> {
     let wide = session.host.usable.contains(Feature::Avx);
     let class = if wide { Class::Ymm } else { Class::Xmm };
-    let plain = Variant { unroll: 4, ..Variant::new(op, class) };
+    let plain = format!("{op}/{class}/u4");
     let rival = match rival {
-        Rival::Nt => Variant { store: Store::Nt, ..plain },
-        Rival::Rep => Variant::new(op, Class::Rep8),
+        Rival::Nt => format!("{plain}/nt"),
+        Rival::Rep => format!("{op}/{}", Class::Rep8),
     };
-    (plain, rival)
+    Ok((plain.parse()?, rival.parse()?))
 }
 
 /// The crossover in one state; a reason where the state has no size.

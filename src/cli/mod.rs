@@ -15,6 +15,7 @@ pub mod list;
 pub mod man;
 mod measured;
 mod progress;
+pub mod replay;
 pub mod report;
 pub mod search;
 pub mod selftest;
@@ -69,6 +70,8 @@ enum Command {
     Crossover(crossover::CrossoverArgs),
     /// Print recorded results as tables
     Report(report::ReportArgs),
+    /// Compare search strategies on recorded samples
+    Replay(replay::ReplayArgs),
     /// Print the tables of 1996 to 2016, measured on this machine
     History(history::HistoryArgs),
     /// Tell what this machine is: features, caches, clock, what will disturb
@@ -112,6 +115,7 @@ pub fn run(cli: &Cli) -> anyhow::Result<()> {
         Command::Explore(args) => explore::run(args, runner),
         Command::Crossover(args) => crossover::run(args, runner),
         Command::Report(args) => args.run(&mut std::io::stdout().lock()),
+        Command::Replay(args) => replay::run(args),
         Command::History(args) => history::run(args, runner),
         Command::Selftest(args) => selftest::run(args, runner),
         Command::Host(args) => host::run(args, runner),

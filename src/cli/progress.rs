@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::trial::{Observer, Progress, Trial};
+use crate::trial::{Observer, Phase, Progress, Trial};
 
 /// A line on stderr that says cell, phase, leader and its ratio; vanishes when done, and is
 /// silent where stderr is no terminal or when told to be.
@@ -134,6 +134,15 @@ impl Observer for Both<'_> {
     fn trial(&mut self, trial: &Trial<'_>) {
         self.0.trial(trial);
         self.1.trial(trial);
+    }
+
+    fn request(&mut self, request: u64, epoch: Option<u32>) {
+        self.0.request(request, epoch);
+        self.1.request(request, epoch);
+    }
+
+    fn wants_samples(&self, phase: Phase) -> bool {
+        self.0.wants_samples(phase) || self.1.wants_samples(phase)
     }
 
     fn progress(&mut self, progress: &Progress) {

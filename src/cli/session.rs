@@ -16,12 +16,12 @@ use crate::report::Facts;
 use crate::search::{Compiled, NoCompiler, baseline_entrant};
 use crate::subject::{Baseline, Op};
 use crate::trial::EvaluateError;
-use crate::worker::{ClientOptions, Crew, Thresholds, Tuning};
+use crate::worker::{ClientOptions, Thresholds, Tuning, Workers};
 
 /// The host and a worker on it.
 pub(super) struct Session {
     pub(super) host: Host,
-    pub(super) client: Crew,
+    pub(super) client: Workers,
     /// Cache sizes that states are made of: as told, until they are measured.
     pub(super) reckoned: Reckoned,
     /// What they were measured to be.
@@ -41,7 +41,7 @@ impl Session {
             flag::register(signal, Arc::clone(&interrupted))?;
         }
         let host = Host::detect();
-        let client = Crew::new(client_options(runner, &host, interrupted)?);
+        let client = Workers::new(client_options(runner, &host, interrupted)?);
         let reckoned = Reckoned::told(Levels::of(&host.caches));
         Ok(Session { host, client, reckoned, edges: None, compiled: OnceCell::new() })
     }
@@ -69,6 +69,13 @@ impl Session {
         self.client.reckon_with(Some(self.reckoned.levels));
         self.tune(None);
         Ok(())
+    }
+
+    /// Takes cache sizes for measured that were measured before.
+    pub(super) fn reckon(&mut self, reckoned: Reckoned, edges: Option<Edges>) {
+        self.client.reckon_with(Some(reckoned.levels));
+        (self.reckoned, self.edges) = (reckoned, edges);
+        self.tune(None);
     }
 
     /// Says how the C library of `libc-tuned` is set: stores past the caches from the measured
@@ -103,7 +110,12 @@ impl Session {
 
     /// What a report says of host and command.
     pub(super) fn facts(&self, op: Op) -> Facts {
-        let mut facts = Facts::of(&self.host, op, command_line());
+        self.facts_of(op, command_line())
+    }
+
+    /// The same of a command that is not the present one.
+    pub(super) fn facts_of(&self, op: Op, command: String) -> Facts {
+        let mut facts = Facts::of(&self.host, op, command);
         if let (Some(libc), Some(function)) = (&mut facts.libc, libc_resolved(op)) {
             libc.push_str(&format!(", {function}"));
         }
@@ -136,11 +148,17 @@ pub(super) fn client_options(
     })
 }
 
+/// The words of the command after the program's name.
+pub(super) fn command_words() -> Vec<String> {
+    std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect()
+}
+
 /// The command as typed, the program by its name alone.
 pub(super) fn command_line() -> String {
-    let mut words: Vec<String> = std::env::args().collect();
-    if let Some(first) = words.first_mut() {
-        *first = "looptune".into();
-    }
-    words.join(" ")
+    shown(&command_words())
+}
+
+/// A command of such words, the program by its name alone.
+pub(super) fn shown(words: &[String]) -> String {
+    ["looptune"].into_iter().chain(words.iter().map(String::as_str)).collect::<Vec<_>>().join(" ")
 }

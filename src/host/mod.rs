@@ -33,7 +33,7 @@ pub use feature::{Feature, FeatureSet};
 pub use key::Fingerprint;
 pub use limit::PortLimit;
 pub use march::Microarch;
-pub use process::{context_switches, die_with_parent, minor_faults, no_core_files};
+pub use process::{context_switches, die_with_parent, minor_faults, no_core_files, take_alone};
 pub use stat::CpuTimes;
 pub use surroundings::{Household, Surroundings, kill_group, leave};
 pub use tsc::Tsc;

@@ -1,7 +1,27 @@
-//! What a process asks of the system about itself.
-#![allow(unsafe_code, reason = "prctl and getrusage are system calls")]
+//! What a process asks of the system about itself and its files.
+#![allow(unsafe_code, reason = "prctl, getrusage and flock are system calls")]
+
+use std::fs::File;
+use std::os::fd::AsRawFd;
 
 use super::HostError;
+
+/// Takes a file for this process alone, as long as the file is open here and however this
+/// process ends; `false` where another process has it. Only those who ask heed it.
+///
+/// # Errors
+/// Where the system refuses for another reason: some file systems know no such locks.
+pub fn take_alone(file: &File) -> std::io::Result<bool> {
+    // SAFETY: the call takes two numbers, the first that of a file which `file` keeps open, and
+    // touches no memory of ours.
+    if unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } == 0 {
+        return Ok(true);
+    }
+    match std::io::Error::last_os_error() {
+        e if e.kind() == std::io::ErrorKind::WouldBlock => Ok(false),
+        e => Err(e),
+    }
+}
 
 /// Ends this process (by SIGKILL) when the thread that started it ends, however that comes.
 /// A parent that was gone before the call sends nothing; it shows as the end of the pipe to

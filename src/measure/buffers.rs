@@ -88,7 +88,9 @@ impl Rig {
             true => levels.shared_by(cell.conditions.threads).debt().unwrap_or(0),
             false => 0,
         };
-        fits_memory(bytes as u64 * maps + owed)?;
+        let threads = u64::from(cell.conditions.threads);
+        let own = (bytes as u64).saturating_mul(maps).saturating_add(owed);
+        fits_memory(own.saturating_mul(threads))?;
         if cell.mix.is_some() && u32::try_from(bytes).is_err() {
             return Err(MeasureError::NoState("larger than calls of a mix can be told of".into()));
         }
@@ -187,11 +189,11 @@ impl Rig {
         (self.ring.visitable as u32).min(self.pairs())
     }
 
-    /// Calls that a prime serves: pairs of the ring; fewer where stores leave the cache and the
-    /// destination is in the first level, the source elsewhere.
-    pub(super) fn calls(&self, leaves_cache: bool) -> u32 {
+    /// Calls that a prime serves: pairs of the ring; fewer where the source has a ring of its own
+    /// and the destination, in the first level, does not stay where it is.
+    pub(super) fn calls(&self, dst_stays: bool) -> u32 {
         match self.ring.apart {
-            Some(apart) if leaves_cache => apart.leaving as u32,
+            Some(apart) if apart.dst.level == Level::L1 && !dst_stays => apart.leaving as u32,
             _ => self.pairs(),
         }
     }
@@ -358,7 +360,8 @@ mod tests {
             let warm = rig.warm_pair().expect("a small size");
             assert!(!rig.destinations().contains(&warm.dst));
             assert!(warm.src.is_some_and(|src| !rig.sources().contains(&src)));
-            assert_eq!(rig.calls(true) < rig.calls(false), dst == Level::L1);
+            assert_eq!(rig.calls(false) < rig.calls(true), dst == Level::L1);
+            assert!(rig.calls(false) as usize <= rig.destinations().len());
         }
     }
 

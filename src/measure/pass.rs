@@ -47,7 +47,7 @@ pub(super) unsafe fn timed(
     gate: Option<&Gate>,
 ) -> Result<u64, MeasureError> {
     let Task { style, without, .. } = *task;
-    let visits = if task.repeats { 1 } else { task.made.min(rig.pairs()) };
+    let visits = if task.repeats { 1 } else { task.made.min(rig.calls(task.dst_stays)) };
     let list = list(task, rig, visits);
     let words = if style.apart { 2 } else { 1 };
     let run = |style: Style, list: &[usize], calls: u64| {

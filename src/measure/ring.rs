@@ -161,12 +161,12 @@ fn conditions_fit(cell: &Cell) -> Result<(), String> {
     if conditions.source == Source::Untouched && !op.copies() {
         return Err(format!("{op} has no source that could be untouched"));
     }
-    if conditions.consumer == Consumer::Read && *op == Op::Read {
-        return Err("read has no destination that somebody could read".into());
+    if conditions.consumer == Consumer::Read && !op.stores() {
+        return Err(format!("{op} has no destination that somebody could read"));
     }
     if conditions.pages == Pages::Fresh {
-        if *op == Op::Read {
-            return Err("read has no destination whose pages could be fresh".into());
+        if !op.stores() {
+            return Err(format!("{op} has no destination whose pages could be fresh"));
         }
         if state.dst != Level::Dram {
             return Err(format!(

@@ -16,6 +16,8 @@ mod json;
 mod markdown;
 mod page;
 mod plain;
+mod quality;
+mod repeat;
 mod rows;
 mod selftest;
 mod size;
@@ -30,6 +32,8 @@ pub use folders::{Form, ReportError, folders};
 pub use json::outcome_json;
 pub use page::outcome;
 pub use plain::plain;
+pub use quality::{quality, quality_json, quality_markdown};
+pub use repeat::{repeats, repeats_json};
 pub use selftest::{SelftestSetting, noise, noise_json, traps, traps_json};
 
 #[cfg(test)]

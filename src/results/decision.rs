@@ -5,7 +5,8 @@
 //! the winner again among them) and its `baseline`s; then for each size the loops that suit
 //! all its cells, `robust`, `best_plain`, `best_nt` and `best_kernel`, once with the largest
 //! regret (no state) and once a cell, and each `absent` state; then the `contract` where it is not the user's, `warning`s and
-//! last `finished`.
+//! last `finished`. A run that was interrupted and resumed is decided twice: `again` says that
+//! what stands before it of the run no longer holds.
 
 use std::path::Path;
 
@@ -35,6 +36,7 @@ pub(super) mod kind {
     pub(in crate::results) const CONTRACT: &str = "contract";
     pub(in crate::results) const WARNING: &str = "warning";
     pub(in crate::results) const FINISHED: &str = "finished";
+    pub(in crate::results) const AGAIN: &str = "again";
 }
 
 /// A finished run, as recorded.
@@ -60,6 +62,11 @@ pub fn read_decisions(path: &Path) -> Result<Read<RecordedRun>, ResultsError> {
             open.push((row.run.clone(), Vec::new()));
             open.len() - 1
         });
+        if row.kind == kind::AGAIN {
+            read.rows.retain(|finished: &RecordedRun| finished.run != row.run);
+            open[at].1.clear();
+            continue;
+        }
         let last = row.kind == kind::FINISHED;
         open[at].1.push(row);
         if last {
@@ -119,6 +126,11 @@ pub(super) fn search_rows(run: &str, outcome: &SearchOutcome) -> Vec<DecisionRow
 /// The last row of a run that found nothing but trials.
 pub(super) fn finished_row(run: &str, seed: u64, seconds: f64) -> DecisionRow {
     DecisionRow { seed: Some(seed), seconds: Some(seconds), ..blank(run, kind::FINISHED) }
+}
+
+/// Before the rows of a run that has some already.
+pub(super) fn again_row(run: &str) -> DecisionRow {
+    blank(run, kind::AGAIN)
 }
 
 fn blank(run: &str, kind: &str) -> DecisionRow {

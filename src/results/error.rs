@@ -17,6 +17,8 @@ pub enum ResultsError {
     Write { path: PathBuf, why: String },
     #[error("{} cannot be read: {why}", path.display())]
     Read { path: PathBuf, why: String },
+    #[error("{} cannot be resumed: {why}", path.display())]
+    Resume { path: PathBuf, why: String },
     #[error("`{0}` is no host key: a key is one word of letters, digits, `.`, `_` and `-`")]
     HostKey(String),
     #[error("no results of host `{key}` in {}{}{}", dir.display(), recorded(hosts),

@@ -5,11 +5,11 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use super::decision::{finished_row, search_rows};
+use super::decision::{again_row, finished_row, search_rows};
 use super::error::ResultsError;
 use super::folder::{COMMANDS, DECISIONS, HOST, SAMPLES, TRIALS, key_is_name};
 use super::run::{command_line, new_run_id};
-use super::table::Appender;
+use super::table::{Appender, rows_of};
 use super::trial::{sample_row, trial_row};
 use super::wire::{DecisionRow, SampleRow, TrialRow};
 use crate::search::SearchOutcome;
@@ -30,8 +30,15 @@ pub struct Journal {
     seed: u64,
     trials: Appender,
     samples: Appender,
+    /// Rows that are in the files from before the run was broken off, and still to be told again.
+    trials_kept: u64,
+    samples_kept: u64,
+    /// Whether what the run has found is there from before, whole or not.
+    decided: bool,
     flushed: Instant,
     phase: Option<Phase>,
+    record: bool,
+    asked: (Option<u64>, Option<u32>),
     trouble: Option<ResultsError>,
     tell: Box<dyn FnMut(&ResultsError)>,
 }
@@ -75,11 +82,39 @@ impl Journal {
         })?;
         let host_file = folder.join(HOST);
         replace(&host_file, &run, &facts).map_err(|e| why(&host_file, e))?;
+        let journal = Journal::at(folder, run, seed, tell)?;
+        let commands = journal.folder.join(COMMANDS);
+        append_line(&commands, &command_line(&journal.run, now, seed, command))
+            .map_err(|e| why(&commands, e))?;
+        Ok(journal)
+    }
+
+    /// Goes on with a run that was broken off. It must be told all its trials again, from the
+    /// first and in the same order: those that are in the files already are passed over.
+    ///
+    /// # Errors
+    /// Where a file of the folder cannot be read or written.
+    pub fn reopen(
+        folder: &Path,
+        run: &str,
+        seed: u64,
+        tell: impl FnMut(&ResultsError) + 'static,
+    ) -> Result<Journal, ResultsError> {
+        let mut journal = Journal::at(folder.into(), run.into(), seed, tell)?;
+        journal.trials_kept = rows_of(&folder.join(TRIALS), run)?;
+        journal.samples_kept = rows_of(&folder.join(SAMPLES), run)?;
+        journal.decided = rows_of(&folder.join(DECISIONS), run)? > 0;
+        Ok(journal)
+    }
+
+    fn at(
+        folder: PathBuf,
+        run: String,
+        seed: u64,
+        tell: impl FnMut(&ResultsError) + 'static,
+    ) -> Result<Journal, ResultsError> {
         let trials = Appender::open(&folder.join(TRIALS), TrialRow::HEADER)?;
         let samples = Appender::open(&folder.join(SAMPLES), SampleRow::HEADER)?;
-        let commands = folder.join(COMMANDS);
-        append_line(&commands, &command_line(&run, now, seed, command))
-            .map_err(|e| why(&commands, e))?;
         Ok(Journal {
             run,
             folder,
@@ -87,11 +122,28 @@ impl Journal {
             seed,
             trials,
             samples,
+            trials_kept: 0,
+            samples_kept: 0,
+            decided: false,
             flushed: Instant::now(),
             phase: None,
+            record: false,
+            asked: (None, None),
             trouble: None,
             tell: Box::new(tell),
         })
+    }
+
+    /// The same, keeping the raw samples of every phase rather than of finalists only.
+    #[must_use]
+    pub fn recording(mut self, record: bool) -> Journal {
+        self.record = record;
+        self
+    }
+
+    /// Trials of the run that are in the files already and have not been told again yet.
+    pub fn trials_kept(&self) -> u64 {
+        self.trials_kept
     }
 
     /// The id of this run.
@@ -127,8 +179,11 @@ impl Journal {
         if self.trouble.is_none() {
             // One write for all rows: a run is decided whole or not at all.
             let path = self.folder.join(DECISIONS);
-            self.keep(|_| {
+            self.keep(|journal| {
                 let mut decisions = Appender::open(&path, DecisionRow::HEADER)?;
+                if journal.decided {
+                    decisions.push(&again_row(&journal.run))?;
+                }
                 rows.iter().try_for_each(|row| decisions.push(row))?;
                 decisions.flush()
             });
@@ -158,10 +213,14 @@ impl Journal {
             self.phase = Some(trial.phase);
             self.flush()?;
         }
-        self.trials.push(&trial_row(&self.run, trial))?;
-        if matches!(trial.phase, Phase::Race | Phase::Confirm | Phase::Bench) {
+        if is_new(&mut self.trials_kept) {
+            self.trials.push(&trial_row(&self.run, trial))?;
+        }
+        if self.wants_samples(trial.phase) {
             for sample in trial.samples {
-                self.samples.push(&sample_row(&self.run, trial, sample))?;
+                if is_new(&mut self.samples_kept) {
+                    self.samples.push(&sample_row(&self.run, trial, sample, self.asked))?;
+                }
             }
         }
         if self.flushed.elapsed() >= FLUSH_EVERY { self.flush() } else { Ok(()) }
@@ -172,12 +231,27 @@ impl Observer for Journal {
     fn trial(&mut self, trial: &Trial<'_>) {
         self.keep(|journal| journal.record(trial));
     }
+
+    fn request(&mut self, request: u64, epoch: Option<u32>) {
+        self.asked = (Some(request), epoch);
+    }
+
+    fn wants_samples(&self, phase: Phase) -> bool {
+        self.record || matches!(phase, Phase::Race | Phase::Confirm | Phase::Bench)
+    }
 }
 
 impl Drop for Journal {
     fn drop(&mut self) {
         self.keep(Journal::flush);
     }
+}
+
+/// Whether a row is not one of those `kept`, which are counted down.
+fn is_new(kept: &mut u64) -> bool {
+    let new = *kept == 0;
+    *kept = kept.saturating_sub(1);
+    new
 }
 
 /// The file that stands where a folder should be, said for people.

@@ -25,6 +25,12 @@ pub struct RecordedSample {
     pub calls: u32,
     /// Core cycles a time-stamp tick while it was measured.
     pub cycles_per_tick: f64,
+    /// Layout of its request, and block of the layout.
+    pub place: (u32, u32),
+    /// What tells its request from others; `None` in older files.
+    pub request: Option<u64>,
+    /// The visit of the whole field that it is from, where a space was recorded.
+    pub epoch: Option<u32>,
 }
 
 impl RecordedSample {
@@ -57,5 +63,8 @@ fn recorded(row: SampleRow) -> Result<RecordedSample, String> {
         ticks: row.ticks,
         calls: row.calls,
         cycles_per_tick: row.cycles_per_tick,
+        place: (row.layout, row.block),
+        request: row.request,
+        epoch: row.epoch,
     })
 }

@@ -91,6 +91,22 @@ where
     Ok(warnings)
 }
 
+/// Whole rows of a run in a table; 0 where there is no such file.
+///
+/// # Errors
+/// Only where the file exists and cannot be read at all.
+pub(super) fn rows_of(path: &Path, run: &str) -> Result<u64, ResultsError> {
+    /// What every row has.
+    #[derive(serde::Deserialize)]
+    struct OfRun {
+        run: String,
+    }
+    let mut count = 0;
+    // What is damaged is told to whoever reads the rows.
+    each_row(path, |row: OfRun| Ok(row.run), |of| count += u64::from(of == run))?;
+    Ok(count)
+}
+
 /// Understands one whole line: a row, or a header (`None`).
 fn row<W: DeserializeOwned, T>(
     line: &[u8],

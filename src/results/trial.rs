@@ -133,8 +133,13 @@ pub(super) fn trial_row(run: &str, trial: &Trial<'_>) -> TrialRow {
     }
 }
 
-/// A sample of a trial as a row of a run.
-pub(super) fn sample_row(run: &str, trial: &Trial<'_>, sample: &Sample) -> SampleRow {
+/// A sample of a trial as a row of a run; `asked` is its request and epoch.
+pub(super) fn sample_row(
+    run: &str,
+    trial: &Trial<'_>,
+    sample: &Sample,
+    asked: (Option<u64>, Option<u32>),
+) -> SampleRow {
     let cell = &trial.cell;
     let (mix, mix_digest, mean_bytes) = mix_columns(cell.mix);
     SampleRow {
@@ -163,5 +168,7 @@ pub(super) fn sample_row(run: &str, trial: &Trial<'_>, sample: &Sample) -> Sampl
         source: Some(cell.conditions.source.to_string()),
         threads: Some(cell.conditions.threads),
         thread: Some(sample.thread),
+        request: asked.0,
+        epoch: asked.1,
     }
 }

@@ -140,6 +140,10 @@ row! {
         threads: Option<u16>,
         /// Which of the threads; of rows from before there were any, none.
         thread: Option<u16>,
+        /// The request that made it, and the visit of the whole field that the request was part
+        /// of: for who replays. Older files lack these two.
+        request: Option<u64>,
+        epoch: Option<u32>,
     }
 }
 

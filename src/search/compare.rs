@@ -1,15 +1,16 @@
 //! Named subjects against each other, in one cell.
 
-use std::time::Instant;
+use std::time::Duration;
 
 use rand_chacha::ChaCha8Rng;
 
 use super::budget::{Budget, Meter};
 use super::context::Context;
-use super::file::Strategy;
+use super::decide::ALPHA;
 use super::panel::{Entrant, Panel};
 use super::plan::band;
-use crate::stats::Verdict;
+use super::strategy::Strategy;
+use crate::stats::{Interval, Verdict, holm_rejects};
 use crate::subject::{Cell, SizeMix, Subject};
 use crate::trial::{EvaluateError, Evaluator, Failure, Observer, Phase, Without};
 
@@ -103,17 +104,41 @@ impl Contested {
 
     /// One row against another; `None` where one of them has no times.
     pub fn pair(&mut self, row: usize, against: usize) -> Option<Pair> {
+        self.paired(row, against).map(|(pair, _)| pair)
+    }
+
+    /// Each of some rows against each that follows it, where both have times. Verdicts that
+    /// reject do so all at once: the chance of a single false one among them is that of one.
+    pub fn mutual(&mut self, rows: &[usize]) -> Vec<Pair> {
+        let mut pairs = Vec::new();
+        for (place, row) in rows.iter().enumerate() {
+            pairs.extend(rows[place + 1..].iter().filter_map(|other| self.paired(*row, *other)));
+        }
+        let p: Vec<f64> = pairs.iter().map(|(_, time_ratio)| time_ratio.p).collect();
+        let rejected = holm_rejects(&p, ALPHA);
+        let judged = pairs.into_iter().zip(rejected).map(|((mut pair, _), rejected)| {
+            if matches!(pair.verdict, Verdict::Slower | Verdict::Faster) && !rejected {
+                pair.verdict = Verdict::Undecided;
+            }
+            pair
+        });
+        judged.collect()
+    }
+
+    /// One row against another, beside the interval of its time over the other's.
+    fn paired(&mut self, row: usize, against: usize) -> Option<(Pair, Interval)> {
         for index in [row, against] {
             self.panel.failures.get(index)?.is_none().then_some(())?;
         }
         let time_ratio = self.panel.against(row, &[against]).interval(&mut self.rng).exp();
-        Some(Pair {
+        let pair = Pair {
             row,
             against,
             ratio: 1.0 / time_ratio.estimate,
             ratio_ci: (1.0 / time_ratio.high, 1.0 / time_ratio.low),
             verdict: Verdict::of_time_ratio(time_ratio.ends(), band(&self.panel.cell)),
-        })
+        };
+        Some((pair, time_ratio))
     }
 
     fn times(&mut self, index: usize, reference: usize) -> RowTimes {
@@ -162,7 +187,7 @@ pub fn contested(
     evaluator: &mut dyn Evaluator,
     observer: &mut dyn Observer,
 ) -> Result<Contested, EvaluateError> {
-    let meter = Meter::new(contest.budget, Instant::now());
+    let meter = Meter::new(contest.budget, evaluator.clock(), Duration::ZERO);
     let mut context = Context::new(
         evaluator,
         observer,

@@ -5,10 +5,10 @@ use rand_chacha::ChaCha8Rng;
 
 use super::budget::{Meter, Share};
 use super::candidate::Candidate;
-use super::file::Strategy;
 use super::panel::{Effort, Entrant, Panel};
 use super::plan::is_cheap;
 use super::screen::LARGE;
+use super::strategy::Strategy;
 use crate::subject::{Baseline, Cell, Op, SizeMix, Subject};
 use crate::trial::{Body, EvaluateError, Evaluator, Member, Observer, Phase, Progress, Role};
 
@@ -23,6 +23,8 @@ pub(super) struct Context<'a> {
     pub(super) strategy: Strategy,
     /// Whether the budget was asked for, and so counts for more than completeness.
     pub(super) strict: bool,
+    /// Whether nobody races the leaders that a strategy finds.
+    pub(super) alone: bool,
     /// The mixes that cells name.
     pub(super) mixes: Vec<SizeMix>,
 }
@@ -47,6 +49,7 @@ impl<'a> Context<'a> {
             baselines,
             strategy,
             strict: false,
+            alone: false,
             mixes: Vec::new(),
         }
     }
@@ -83,8 +86,15 @@ impl<'a> Context<'a> {
         let seed = self.rng.random();
         panel.measure(self.evaluator, self.observer, phase, effort, seed)?;
         self.meter.spend(panel.samples - before);
-        share.spend(panel.samples - before);
+        self.tick();
+        share.spend(panel.samples - before, self.meter.elapsed());
         Ok(())
+    }
+
+    /// Lets the meter know what time it is: after all that takes time.
+    pub(super) fn tick(&mut self) {
+        let clock = self.evaluator.clock();
+        self.meter.tick(clock);
     }
 
     /// Measures a panel until its share is used or it has `most` layouts; `least` layouts in

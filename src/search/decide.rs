@@ -14,7 +14,7 @@ use crate::subject::{Cell, Class, Subject, Variant};
 use crate::trial::Role;
 
 /// Chance of one false "slower" among all rivals of a cell.
-const ALPHA: f64 = 0.05;
+pub(super) const ALPHA: f64 = 0.05;
 
 /// Bootstrap replicates of intervals that nothing is decided by.
 const SHOWN_RESAMPLES: usize = 200;

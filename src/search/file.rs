@@ -6,6 +6,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::budget::Budget;
+use super::strategy::{Strategy, Wording};
 use crate::space::{Points, RULES, Space, check};
 use crate::subject::{Class, Contract, Drive, Level, Op, State, Variant};
 use crate::template::{Axes, AxesFile, Family, FileError, Source, read};
@@ -14,25 +15,6 @@ use crate::units::{did_you_mean, parse_sizes};
 /// Points that a search file may span, legal or not. A second of enumeration, and far more
 /// than can be timed; a file that wants more has forgotten to narrow an axis.
 pub const MAX_POINTS: u64 = 4_000_000;
-
-/// How a search goes about its space.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Strategy {
-    /// Samples of each candidate in the first look.
-    pub screen_rounds: u32,
-    /// Times that the neighbours of the leaders are tried.
-    pub local_rounds: u32,
-    /// Candidates that race on fresh data in the end.
-    pub finalists: u32,
-}
-
-impl Default for Strategy {
-    /// Three samples, so that one disturbed sample is outvoted; two steps from each leader; sixteen finalists, so that
-    /// the simplest of equals and each class and store type are there beside the leaders.
-    fn default() -> Strategy {
-        Strategy { screen_rounds: 3, local_rounds: 2, finalists: 16 }
-    }
-}
 
 /// A part of a search file's space, with the reason why it is searched.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,7 +63,7 @@ struct Wire {
     drives: Option<Words>,
     budget: Option<Spanned<String>>,
     #[serde(default)]
-    strategy: WireStrategy,
+    strategy: Wording,
     #[serde(default)]
     axes: AxesFile,
     #[serde(default)]
@@ -98,15 +80,6 @@ struct WireRegion {
     families: Option<Words>,
     #[serde(default)]
     axes: AxesFile,
-}
-
-/// Wire form of a strategy; what it does not name is at its default.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct WireStrategy {
-    screen_rounds: Option<Spanned<i64>>,
-    local_rounds: Option<Spanned<i64>>,
-    finalists: Option<Spanned<i64>>,
 }
 
 /// The search files that are built in.
@@ -176,7 +149,7 @@ impl SearchFile {
         let drives = wire.drives.as_ref().map(|d| drives(source, d)).transpose()?;
         let sizes = wire.sizes.as_ref().map(|s| sizes(source, s)).transpose()?;
         let budget = wire.budget.as_ref().map(|b| budget(source, b)).transpose()?;
-        let strategy = strategy(source, &wire.strategy)?;
+        let strategy = wire.strategy.read(source)?;
         Ok(SearchFile {
             name: source.file.to_string(),
             description: wire.description.trim().to_string(),
@@ -372,23 +345,4 @@ fn each<T: PartialEq>(
         values.push(value);
     }
     Ok(values)
-}
-
-fn strategy(source: &Source<'_>, wire: &WireStrategy) -> Result<Strategy, FileError> {
-    // Past these a search would measure the same again and again rather than learn more.
-    let within = |key: &str, given: &Option<Spanned<i64>>, default: u32, least: u32, most: u32| {
-        let Some(given) = given else { return Ok(default) };
-        u32::try_from(*given.get_ref()).ok().filter(|n| (least..=most).contains(n)).ok_or_else(
-            || {
-                let why = format!("{} is out of range; write {least} to {most}", given.get_ref());
-                source.value(&given.span(), &format!("strategy.{key}"), why)
-            },
-        )
-    };
-    let default = Strategy::default();
-    Ok(Strategy {
-        screen_rounds: within("screen_rounds", &wire.screen_rounds, default.screen_rounds, 1, 100)?,
-        local_rounds: within("local_rounds", &wire.local_rounds, default.local_rounds, 0, 20)?,
-        finalists: within("finalists", &wire.finalists, default.finalists, 2, 100)?,
-    })
 }

@@ -116,7 +116,15 @@ mod tests {
             let wide = machine.bytes.len() == self.wide;
             let cycles_per_tick = if wide { rate * self.slow } else { rate };
             let disturbance = Disturbance::default();
-            let sample = Sample { member: 0, layout: 0, block: 0, ticks: 9, calls: 1, disturbance };
+            let sample = Sample {
+                member: 0,
+                layout: 0,
+                block: 0,
+                thread: 0,
+                ticks: 9,
+                calls: 1,
+                disturbance,
+            };
             Ok(BlockResult {
                 samples: vec![sample],
                 failures: Vec::new(),

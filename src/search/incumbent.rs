@@ -2,12 +2,14 @@
 //! each other, which of them is named is luck; a loop that was named before, and that nothing
 //! beats now, keeps its name, so that a user's exported file does not change from run to run.
 
+use serde::{Deserialize, Serialize};
+
 use super::candidate::Candidate;
 use super::outcome::SearchOutcome;
 use crate::subject::{Cell, Extent, Variant};
 
 /// Winners and choices of an earlier search.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Incumbents {
     /// The winner of each cell.
     pub winners: Vec<(Cell, Variant)>,

@@ -1,5 +1,6 @@
 //! Which loop is best: plan, strategies, race, robust choice.
 
+mod attempt;
 mod budget;
 mod candidate;
 mod ceiling;
@@ -8,6 +9,7 @@ mod compiled;
 mod context;
 mod crossover;
 mod decide;
+mod field;
 mod file;
 mod frequency;
 mod incumbent;
@@ -15,10 +17,13 @@ mod outcome;
 mod panel;
 mod plan;
 mod race;
+mod repeat;
 mod run;
 mod screen;
 pub mod selftest;
+mod strategy;
 
+pub use attempt::{Attempt, Attempted, attempt};
 pub use budget::Budget;
 pub use candidate::{Candidate, compile_all};
 pub use ceiling::{Ceiling, read_ceiling};
@@ -26,7 +31,7 @@ pub use compare::{Contest, Contested, Pair, Row, RowTimes, compare, contested};
 pub use compiled::{Compiled, NoCompiler};
 pub use context::{baseline_entrant, candidate_entrant};
 pub use crossover::{Asked, Crossing, Crossover, Rival, Rivals, crossing, nt_crossings, steps};
-pub use file::{MAX_POINTS, Region, SearchFile, Strategy};
+pub use file::{MAX_POINTS, Region, SearchFile};
 pub use frequency::{Frequency, frequency};
 pub use incumbent::Incumbents;
 pub use outcome::{
@@ -35,4 +40,6 @@ pub use outcome::{
 };
 pub use panel::{Effort, Entrant, Panel, net_ns};
 pub use plan::{Question, SizePlan, band, is_cheap, plan};
+pub use repeat::{CellRepeats, Choice, Chosen, Duel, Ground, Repeats, SizeRepeats, repeats};
 pub use run::{Job, fresh_seed, search};
+pub use strategy::{Strategy, StrategyName};

@@ -1,7 +1,5 @@
 //! Subjects measured together: the samples of one cell, arranged by block.
 
-use std::time::Instant;
-
 use crate::stats::Paired;
 use crate::subject::{Cell, Subject};
 use crate::trial::{
@@ -69,8 +67,11 @@ pub struct Panel {
     pub disturbed: u64,
     /// The clock of the last request.
     pub clock: Clock,
-    /// Wall time spent.
+    /// Time spent, by the evaluator's clock.
     pub seconds: f64,
+    /// The visit of the whole field that its requests belong to, where it is visited again and
+    /// again.
+    pub epoch: Option<u32>,
     tick_hz: f64,
     rows: Vec<Row>,
     layouts: u64,
@@ -89,6 +90,7 @@ impl Panel {
             disturbed: 0,
             clock: Clock::default(),
             seconds: 0.0,
+            epoch: None,
             tick_hz,
             rows: Vec::new(),
             layouts: 0,
@@ -134,9 +136,9 @@ impl Panel {
             limit_ns: effort.limit_ns,
             without: self.without,
         };
-        let started = Instant::now();
+        let started = evaluator.clock();
         let result = evaluator.evaluate(&request)?;
-        self.seconds += started.elapsed().as_secs_f64();
+        self.seconds += evaluator.clock().saturating_sub(started).as_secs_f64();
         self.clock = result.clock;
         self.samples += result.samples.len() as u64;
         self.disturbed += u64::from(result.disturbed);
@@ -145,6 +147,7 @@ impl Panel {
         }
         let first_new = self.rows.len();
         self.take(&alive, &result.samples);
+        observer.request(seed, self.epoch);
         self.tell(observer, phase, &alive, &result.samples, first_new);
         Ok(())
     }
@@ -189,8 +192,7 @@ impl Panel {
     ) {
         let reference = self.references();
         let mut own = vec![Vec::new(); alive.len()];
-        // The raw samples of screening are many and nobody's claim rests on them.
-        let keep = matches!(phase, Phase::Race | Phase::Confirm | Phase::Bench);
+        let keep = observer.wants_samples(phase);
         for sample in samples.iter().filter(|_| keep) {
             own[sample.member as usize].push(*sample);
         }
@@ -285,6 +287,24 @@ impl Panel {
             }
         }
         paired
+    }
+
+    /// Log time of an entrant over the fastest of the references of the block (what disturbs one
+    /// of them only ever adds); the median of each layout, in their order.
+    pub fn by_layout(&self, index: usize, reference: &[usize]) -> Vec<f64> {
+        let values = self.rows.iter().filter_map(|row| {
+            let all = reference.iter().map(|r| row.gross[*r]).filter(|v| !v.is_nan());
+            let fastest = all.min_by(f64::total_cmp)?;
+            (!row.gross[index].is_nan()).then(|| (row.layout, row.gross[index] - fastest))
+        });
+        let mut layouts: Vec<(u64, Vec<f64>)> = Vec::new();
+        for (layout, value) in values {
+            match layouts.last_mut() {
+                Some((last, values)) if *last == layout => values.push(value),
+                _ => layouts.push((layout, vec![value])),
+            }
+        }
+        layouts.into_iter().map(|(_, mut values)| crate::stats::median(&mut values)).collect()
     }
 
     /// Log of net nanoseconds a call, block by block.

@@ -1,5 +1,7 @@
 //! From a question to cells.
 
+use serde::{Deserialize, Serialize};
+
 use crate::measure::{Levels, state_exists};
 use crate::subject::{
     Baseline, Cell, Conditions, Consumer, Contract, Drive, Extent, Level, Op, SizeMix, State,
@@ -54,7 +56,7 @@ impl Question {
 }
 
 /// The cells of one size, or of one mix of sizes.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SizePlan {
     /// How many bytes calls have.
     pub extent: Extent,

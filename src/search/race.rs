@@ -193,6 +193,7 @@ pub(super) fn last(
 ) -> Result<Final, EvaluateError> {
     let bodies: Vec<_> = finalists.iter().map(|i| candidates[*i].body.clone()).collect();
     let checked = context.evaluator.verify(op, &bodies, Check::Full)?;
+    context.tick();
     let mut field = Vec::new();
     let mut warnings = Vec::new();
     for (index, outcome) in finalists.iter().zip(checked) {

@@ -1,6 +1,6 @@
 //! The run of a search, from question to outcome.
 
-use std::time::Instant;
+use std::time::Duration;
 
 use rand::RngExt;
 
@@ -8,13 +8,13 @@ use super::budget::{Budget, Meter};
 use super::candidate::Candidate;
 use super::context::{Context, candidate_entrant};
 use super::decide::{RegretTable, baselines, confirmed, is_tie, pick, standings};
-use super::file::Strategy;
 use super::incumbent::Incumbents;
 use super::outcome::{CellOutcome, SearchOutcome, SizeOutcome, Stop, Timed};
 use super::panel::Panel;
 use super::plan::{Question, SizePlan, is_cheap};
 use super::race::{heat, last, pool};
 use super::screen::{Screen, Screened};
+use super::strategy::Strategy;
 use crate::stats::Verdict;
 use crate::subject::{Cell, Contract, Prefetch, UNROLLS, Variant};
 use crate::trial::{EvaluateError, Evaluator, Observer, Phase};
@@ -48,8 +48,8 @@ pub struct Job<'a> {
     pub strategy: Strategy,
     /// Time-stamp ticks a second.
     pub tick_hz: f64,
-    /// When the command began, since its budget covers all of it.
-    pub started: Instant,
+    /// For how long the command has run already, since its budget covers all of it.
+    pub spent: Duration,
 }
 
 /// Runs a search. An interruption ends it cleanly, with what was found.
@@ -61,14 +61,14 @@ pub fn search(
     evaluator: &mut dyn Evaluator,
     observer: &mut dyn Observer,
 ) -> Result<SearchOutcome, EvaluateError> {
-    let Job { question, plans, candidates, incumbents, strategy, tick_hz, started } = *job;
+    let Job { question, plans, candidates, incumbents, strategy, tick_hz, spent } = *job;
     let cells: usize = plans.iter().map(|p| p.cells.len()).sum();
     let mixed = plans.iter().flat_map(|p| &p.cells).filter(|c| c.mix.is_some()).count();
     let default = Budget::Seconds(
         Budget::DEFAULT_CELL_SECONDS * (cells - mixed) as f64
             + Budget::DEFAULT_MIX_SECONDS * mixed as f64,
     );
-    let meter = Meter::new(question.budget.unwrap_or(default), started);
+    let meter = Meter::new(question.budget.unwrap_or(default), evaluator.clock(), spent);
     let baselines = question.baselines.clone();
     let mut context =
         Context::new(evaluator, observer, meter, question.seed, tick_hz, baselines, strategy);
@@ -106,7 +106,8 @@ pub fn search(
         }
     }
     remarks(&outcome.sizes, candidates, &mut outcome.warnings);
-    outcome.seconds = started.elapsed().as_secs_f64();
+    context.tick();
+    outcome.seconds = context.meter.elapsed().as_secs_f64();
     Ok(outcome)
 }
 
@@ -166,6 +167,7 @@ impl SizeRun<'_> {
         let end = last(context, self.candidates, op, cells, &finalists, parts(FINAL))?;
         warnings.extend(end.warnings);
         self.decide(context, &end.field, &end.panels);
+        context.tick();
         self.confirm(context, cells, parts(1.0))
     }
 

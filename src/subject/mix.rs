@@ -222,14 +222,11 @@ fn fields_word(count: usize) -> String {
     if count == 1 { "one value".into() } else { format!("{count} values") }
 }
 
-/// Tells mixes apart (FNV-1a of sizes and probabilities).
+/// Tells mixes apart (of sizes and probabilities).
 fn digest(weights: &[(u32, f64)]) -> u64 {
-    let bytes = weights.iter().flat_map(|(size, weight)| {
+    crate::units::digest(weights.iter().flat_map(|(size, weight)| {
         size.to_le_bytes().into_iter().chain(weight.to_bits().to_le_bytes())
-    });
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
+    }))
 }
 
 #[cfg(test)]

@@ -18,6 +18,8 @@ pub use countermeasure::{Countermeasure, Without};
 pub use failure::{Failure, FailureKind, Misbehaviour};
 pub use record::{Phase, Progress, Role, Summary, Trial};
 
+use std::time::Duration;
+
 /// Answers requests for blocks.
 pub trait Evaluator {
     /// Emits, verifies and times the members. One result a request; what went wrong with
@@ -41,6 +43,13 @@ pub trait Evaluator {
     /// Whether a body can have another time in a cell than the one that it is a setting of.
     fn tells_apart(&self, _body: &Body, _cell: &crate::subject::Cell) -> bool {
         true
+    }
+
+    /// What time it is, since an origin of its own, never going back. Whoever counts time in a
+    /// decision asks here and nowhere else: then the same answers lead to the same decisions. An
+    /// evaluator that stands for another must ask that one; a replay gives what was recorded.
+    fn clock(&mut self) -> Duration {
+        crate::units::uptime()
     }
 }
 
@@ -70,6 +79,17 @@ pub enum EvaluateError {
 pub trait Observer {
     /// A subject was measured, or failed.
     fn trial(&mut self, trial: &Trial<'_>);
+
+    /// A request was answered; the trials that follow, up to the next request, are its. `request`
+    /// is its seed, which tells it from others; `epoch` is the visit of the whole field that it
+    /// belongs to, where the field is visited again and again.
+    fn request(&mut self, _request: u64, _epoch: Option<u32>) {}
+
+    /// Whether trials of a phase should come with their raw samples. Those of screening are many,
+    /// and no claim rests on them.
+    fn wants_samples(&self, phase: Phase) -> bool {
+        matches!(phase, Phase::Race | Phase::Confirm | Phase::Bench)
+    }
 
     /// The run goes on.
     fn progress(&mut self, _progress: &Progress) {}

@@ -1,5 +1,8 @@
 //! Times.
 
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
+
 use serde::{Deserialize, Serialize};
 
 /// Picoseconds: the unit in which times are stored, so that rounding is only for people.
@@ -18,6 +21,12 @@ impl Picos {
     pub fn ns(self) -> f64 {
         self.0 as f64 / 1000.0
     }
+}
+
+/// Time since the first time that this was asked: a clock that never goes back.
+pub fn uptime() -> Duration {
+    static ORIGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
+    ORIGIN.elapsed()
 }
 
 /// A duration for people, three significant digits, from nanoseconds.

@@ -8,13 +8,13 @@
 
 mod child;
 mod client;
-mod crew;
 mod link;
 mod memory;
 mod protocol;
 mod tuning;
+mod workers;
 
 pub use child::{ChildError, run_child};
 pub use client::{Client, ClientOptions, WorkerFacts};
-pub use crew::Crew;
 pub use tuning::{TUNABLES, Thresholds, Tuning};
+pub use workers::Workers;

@@ -49,10 +49,9 @@ impl Run {
                 (self.ready[*i].repeats, self.ready[*i].dst_stays) == (repeats, dst_stays)
             };
             let group: Vec<usize> = (0..self.ready.len()).filter(alike).collect();
-            let near = rig.apart().is_some_and(|apart| apart.dst.level == Level::L1);
             let budget = Budget {
                 pass_ticks: instruments.pass_ticks(request.pass_ns),
-                pairs: rig.calls(near && !dst_stays),
+                pairs: rig.calls(dst_stays),
                 least_visited: least_visited(rig),
             };
             let pilots = if rig.level() == Some(Level::L1) { PILOTS } else { DEAR_PILOTS };

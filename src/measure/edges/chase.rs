@@ -29,7 +29,7 @@ const LEG: usize = 16 << 10;
 /// What a survey may take.
 fn time(how: Thoroughness) -> Duration {
     match how {
-        Thoroughness::Quick => Duration::from_millis(150),
+        Thoroughness::Quick => Duration::from_millis(250),
         Thoroughness::Thorough => Duration::from_millis(2000),
     }
 }

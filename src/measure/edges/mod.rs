@@ -2,8 +2,8 @@
 //! footprint rises in steps as the footprint grows past each cache. What CPUID tells is a
 //! claim; in a guest the last level that a core can reach may be a tenth of it.
 //!
-//! [`survey`](survey::survey) chooses footprints, a `Probe` gives their latencies (the real one
-//! is `Chase`), [`find`](find::find) sees plateaus and edges in them, and
+//! `survey` chooses footprints, a `Probe` gives their latencies (the real one
+//! is `Chase`), `find` sees plateaus and edges in them, and
 //! [`Reckoned::of`] decides which sizes states are made of. Only the probe touches memory.
 
 mod chase;
@@ -19,7 +19,7 @@ pub use reckon::{CacheSizes, Reckoned};
 /// How long the survey may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Thoroughness {
-    /// A tenth of a second, 150 ms at most: before a search.
+    /// A tenth of a second, a quarter on a busy machine: before a search.
     Quick,
     /// Two seconds at most: finer steps, and other pages for each round.
     Thorough,

@@ -27,12 +27,14 @@ pub struct Reckoned {
 }
 
 /// A told size so far outside of an edge's interval is still the same: footprints go in steps.
-const SLACK: f64 = 1.15;
+pub(super) const SLACK: f64 = 1.25;
 
 /// What is decided of one level.
 enum Choice {
     Told,
     Measured(Edge),
+    /// The walk ended far below what is told.
+    Cut(Edge),
     Nothing,
 }
 
@@ -54,6 +56,14 @@ impl Reckoned {
                         size(told)
                     ));
                 }
+                told
+            }
+            Choice::Cut(edge) => {
+                warnings.push(format!(
+                    "the {name} was walked up to {} only: {} is taken, as told",
+                    about(edge.low),
+                    size(told)
+                ));
                 told
             }
             Choice::Measured(edge) => {
@@ -127,6 +137,9 @@ fn choose(told: Option<u64>, found: Found) -> Choice {
         (_, Found::Unclear) | (None, Found::Absent) => Choice::Told,
         (Some(_), Found::Absent) => Choice::Nothing,
         (None, Found::Edge(edge)) => Choice::Measured(edge),
+        (Some(told), Found::Edge(edge)) if edge.high.is_none() && edge.low < told / 4 => {
+            Choice::Cut(edge)
+        }
         (Some(told), Found::Edge(edge)) => {
             let above = told as f64 * SLACK >= edge.low as f64;
             let below = edge.high.is_none_or(|high| told as f64 <= high as f64 * SLACK);
@@ -163,6 +176,10 @@ mod tests {
         assert_eq!(found, Reckoned::told(TOLD));
         let open = Found::Edge(Edge { bytes: 12 << 20, low: 12 << 20, high: None });
         assert_eq!(Reckoned::of(&TOLD, &edges(open)), Reckoned::told(TOLD));
+        let cut = Found::Edge(Edge { bytes: 1 << 20, low: 1 << 20, high: None });
+        let found = Reckoned::of(&TOLD, &edges(cut));
+        assert_eq!(found.levels, TOLD);
+        assert!(found.warnings[0].contains("up to 1.0M only"), "{:?}", found.warnings);
     }
 
     #[test]

@@ -22,7 +22,7 @@ use crate::trial::{
 const TURN: u32 = 2;
 
 /// The workers of a command.
-pub struct Crew {
+pub struct Workers {
     main: Client,
     options: ClientOptions,
     levels: Option<Levels>,
@@ -33,10 +33,10 @@ pub struct Crew {
     link: Vec<(Op, Body)>,
 }
 
-impl Crew {
-    /// A crew whose C library nobody has tuned yet.
-    pub fn new(options: ClientOptions) -> Crew {
-        Crew {
+impl Workers {
+    /// Workers whose C library nobody has tuned yet.
+    pub fn new(options: ClientOptions) -> Workers {
+        Workers {
             main: Client::new(options.clone()),
             options,
             levels: None,
@@ -237,7 +237,8 @@ fn linked(ours: &[Sample], link: u32, theirs: &[Sample]) -> Vec<Sample> {
     let per_call = |s: &Sample| s.ticks as f64 / f64::from(s.calls.max(1));
     let find = |samples: &[Sample], member: u32, of: &Sample| {
         let mut same = samples.iter().filter(|s| s.member == member);
-        same.find(|s| (s.layout, s.block) == (of.layout, of.block)).map(per_call)
+        same.find(|s| (s.layout, s.block, s.thread) == (of.layout, of.block, of.thread))
+            .map(per_call)
     };
     let scale = |sample: &Sample| {
         let factor = find(ours, link, sample)? / find(theirs, 0, sample)?;
@@ -282,7 +283,7 @@ fn without(
     Ok(result)
 }
 
-impl Evaluator for Crew {
+impl Evaluator for Workers {
     fn evaluate(&mut self, request: &BlockRequest) -> Result<BlockResult, EvaluateError> {
         match request.members.iter().position(|m| m.body == Body::LibcTuned) {
             None => self.main.evaluate(request),
@@ -323,7 +324,15 @@ mod tests {
     use crate::trial::Disturbance;
 
     fn sample(member: u32, layout: u32, block: u32, ticks: u64, calls: u32) -> Sample {
-        Sample { member, layout, block, ticks, calls, disturbance: Disturbance::default() }
+        Sample {
+            member,
+            layout,
+            block,
+            thread: 0,
+            ticks,
+            calls,
+            disturbance: Disturbance::default(),
+        }
     }
 
     #[test]
