@@ -7,6 +7,8 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValue, TypedValueParser};
 
 use super::exit::usage;
+use crate::search::selftest::Neighbour;
+use crate::search::selftest::traps::Trap;
 use crate::search::{SearchFile, StrategyName, Sweep};
 use crate::space::explain;
 use crate::subject::{
@@ -146,6 +148,18 @@ pub(super) fn countermeasures() -> impl TypedValueParser<Value = Countermeasures
 pub(super) fn placement() -> impl TypedValueParser<Value = Sweep> {
     let words = || ["quick", "full", "aligned", "dst1", "dst1/src8"].map(String::from).to_vec();
     Telling { parse: |text: &str| Sweep::parse(text), words }
+}
+
+/// Traps as one argument.
+#[derive(Clone, Debug)]
+pub(super) struct Traps(pub(super) Vec<Trap>);
+
+pub(super) fn traps() -> impl TypedValueParser<Value = Traps> {
+    several("trap", Traps)
+}
+
+pub(super) fn neighbour() -> impl TypedValueParser<Value = Neighbour> {
+    one::<Neighbour>("neighbour")
 }
 
 pub(super) fn source() -> impl TypedValueParser<Value = Source> {

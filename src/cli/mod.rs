@@ -20,6 +20,7 @@ mod progress;
 pub mod replay;
 pub mod report;
 pub mod search;
+pub mod selftest;
 mod session;
 pub mod show;
 pub mod verify;
@@ -79,6 +80,8 @@ enum Command {
     History(history::HistoryArgs),
     /// Tell what this machine is: features, caches, clock, what will disturb
     Host(host::HostArgs),
+    /// Tell whether this machine, now, is quiet enough to be believed
+    Selftest(selftest::SelftestArgs),
     /// Write completions for a shell to the standard output
     Completions(completions::CompletionsArgs),
     /// Write manual pages: all into a folder, or the first to the standard output
@@ -119,6 +122,7 @@ pub fn run(cli: &Cli) -> anyhow::Result<()> {
         Command::Report(args) => args.run(&mut std::io::stdout().lock()),
         Command::Replay(args) => replay::run(args),
         Command::History(args) => history::run(args, runner),
+        Command::Selftest(args) => selftest::run(args, runner),
         Command::Host(args) => host::run(args, runner),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),

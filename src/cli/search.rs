@@ -19,9 +19,11 @@ use super::exit::{unsupported, usage};
 use super::measured::{Recorded, cache_sizes, vector_bits};
 use super::progress::{Both, ProgressLine, Steps};
 use super::session::{Session, command_words, shown};
+use crate::host::CpuTimes;
 use crate::measure::{CacheSizes, Edges, Reckoned, Thoroughness};
 use crate::report::{self, Facts};
 use crate::results::{Continued, Folder, Journal, Origin, ResultsError, RunLog};
+use crate::search::selftest::loudness;
 use crate::search::{
     Budget, Candidate, Incumbents, Job, Question, SearchFile, SearchOutcome, SizePlan, Stop,
     Strategy, StrategyName, compile_all, fresh_seed, plan, search,
@@ -252,6 +254,7 @@ impl Ready {
         let lost_before = self.session.client.lost();
         journal = journal.recording(args.record);
         let mut line = ProgressLine::new(args.quiet);
+        let times = CpuTimes::read();
         let job = Job {
             question: &self.question,
             plans: &origin.plans,
@@ -276,6 +279,8 @@ impl Ready {
         outcome.warnings.extend(exceeding(&outcome, &mut self.session)?);
         outcome.warnings.extend(lost_workers(&outcome, self.session.client.lost() - lost_before));
         outcome.warnings.extend(lower_clock(&outcome, &self.candidates, &mut self.session)?);
+        let steal = times.and_then(|before| CpuTimes::read()?.steal_since(&before));
+        outcome.warnings.extend(loudness(&outcome.sizes, steal).map(|loud| loud.to_string()));
         let mut cells = outcome.sizes.iter().flat_map(|s| &s.cells);
         let interrupted = cells.any(|c| c.stop == Stop::Interrupted);
         let (candidates, question) = (&self.candidates, &self.question);

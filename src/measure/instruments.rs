@@ -166,9 +166,9 @@ const LENGTHS: u32 = 64;
 /// counter) rounds up and down.
 const ROUNDING: u64 = 2;
 
-/// The step of a clock that measured things of evenly spread lengths: 1 where the values
-/// lie close, else the usual distance of the clumps that they form.
-fn step_of(mut ticks: Vec<u64>) -> u64 {
+/// The step of a clock that measured things of evenly spread lengths, in ticks: 1 where the
+/// values lie close, else the usual distance of the clumps that they form.
+pub fn step_of(mut ticks: Vec<u64>) -> u64 {
     ticks.sort_unstable();
     // Interrupted ones stand alone at the end, and say nothing.
     ticks.truncate(ticks.len() * 9 / 10);

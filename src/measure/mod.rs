@@ -32,7 +32,7 @@ pub use buffers::Rig;
 pub use crew::rigs;
 pub use draw::{layout, member_order, visit_order};
 pub use edges::{CacheSizes, Edge, Edges, Found, Point, Reckoned, Thoroughness, measure_edges};
-pub use instruments::Instruments;
+pub use instruments::{Instruments, step_of};
 pub use ring::{Levels, Ring, state_exists};
 pub use sequence::{SEQUENCE, Sequence};
 

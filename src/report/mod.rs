@@ -21,6 +21,7 @@ mod plain;
 mod quality;
 mod repeat;
 mod rows;
+mod selftest;
 mod size;
 mod sizes;
 mod text;
@@ -37,6 +38,7 @@ pub use placement::{placed_json, placements};
 pub use plain::plain;
 pub use quality::{quality, quality_json, quality_markdown};
 pub use repeat::{repeats, repeats_json};
+pub use selftest::{SelftestSetting, noise, noise_json, traps, traps_json};
 
 #[cfg(test)]
 mod fixture;

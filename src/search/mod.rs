@@ -22,6 +22,7 @@ mod race;
 mod repeat;
 mod run;
 mod screen;
+pub mod selftest;
 mod strategy;
 
 pub use attempt::{Attempt, Attempted, attempt};

@@ -27,7 +27,12 @@ const HEAT: f64 = 0.40;
 const FINAL: f64 = 0.75;
 
 /// Layouts of the confirmation.
-const CONFIRM_LAYOUTS: (u32, u32) = (8, 240);
+pub(super) const CONFIRM_LAYOUTS: (u32, u32) = (8, 240);
+
+/// Seconds that a cell's confirmation has by default.
+pub(super) fn confirm_seconds() -> f64 {
+    Budget::DEFAULT_CELL_SECONDS * (1.0 - SCREEN) * (1.0 - HEAT) * (1.0 - FINAL)
+}
 
 /// All that a search starts from.
 #[derive(Clone, Copy, Debug)]

@@ -3,9 +3,11 @@
 mod holm;
 mod paired;
 mod robust;
+mod share;
 mod verdict;
 
 pub use holm::holm_rejects;
 pub use paired::{Interval, Paired, RESAMPLES, median, trimmed_mean};
 pub use robust::{Regret, least_regrets, undominated};
+pub use share::Share;
 pub use verdict::Verdict;
