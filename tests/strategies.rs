@@ -19,6 +19,8 @@ use rand_chacha::ChaCha8Rng;
 static CANDIDATES: LazyLock<Vec<Candidate>> = LazyLock::new(|| {
     let mut points = SearchFile::default_for(Op::Zero).space(Op::Zero).legal();
     points.retain(|v| matches!(v.class, Class::R64 | Class::Xmm | Class::Ymm | Class::Rep8));
+    points.retain(|v| v.prefetch.is_none_or(|p| p.distance == 256));
+    points.retain(|v| v.align.skew % 16 == 0);
     compile_all(points).unwrap()
 });
 
@@ -140,10 +142,10 @@ fn every_strategy_keeps_to_its_samples_and_is_a_function_of_its_seed() {
 
 #[test]
 fn the_default_finds_what_the_others_miss_at_equal_samples() {
-    let seeds = 1..=8;
+    let seeds = 1..=5;
     let mean = |name| {
         let lost = |seed| regret(&run(name, few(), seed, &mut Formula::new(0.0)));
-        seeds.clone().map(lost).sum::<f64>() / 8.0
+        seeds.clone().map(lost).sum::<f64>() / 5.0
     };
     let default = mean(StrategyName::Default);
     assert!(default < 0.01, "{default}");
