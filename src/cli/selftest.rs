@@ -131,11 +131,11 @@ fn without(args: &SelftestArgs) -> Without {
     args.without.iter().flat_map(|w| w.0.iter().copied()).collect()
 }
 
+/// States that a size cannot be in, each with the reason.
+type Absent = Vec<(String, String)>;
+
 /// The cells of the size, and the states that it has none of.
-fn cells(
-    args: &SelftestArgs,
-    session: &Session,
-) -> anyhow::Result<(Vec<Cell>, Vec<(String, String)>)> {
+fn cells(args: &SelftestArgs, session: &Session) -> anyhow::Result<(Vec<Cell>, Absent)> {
     let question = Question {
         op: args.op,
         contract: Contract::User,
@@ -152,7 +152,7 @@ fn cells(
     };
     let plans = plan(&question, &session.reckoned.levels);
     let cells: Vec<Cell> = plans.iter().flat_map(|p| p.cells.clone()).collect();
-    let absent: Vec<_> = plans.into_iter().flat_map(|p| p.absent).collect();
+    let absent: Absent = plans.into_iter().flat_map(|p| p.absent).collect();
     if cells.is_empty() {
         let reasons: Vec<&str> = absent.iter().map(|(_, why)| why.as_str()).collect();
         return unsupported(format!("nothing to measure: {}", reasons.join("; ")));

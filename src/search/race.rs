@@ -144,10 +144,10 @@ pub(super) fn heat(
         near.sort_by_cached_key(simple);
         near
     };
-    for cell in 0..panels.len() {
+    orders.extend((0..panels.len()).map(|cell| {
         let near = |p: &usize| rows[*p][cell] <= HEAT_NEAR;
-        orders.push(simplest(whole.iter().copied().filter(near).collect()));
-    }
+        simplest(whole.iter().copied().filter(near).collect())
+    }));
     let least = whole.first().map_or(0.0, |p| worst(*p));
     let equal = |p: &usize| worst(*p) <= least + HEAT_EQUAL;
     orders.push(simplest(whole.iter().copied().filter(equal).collect()));

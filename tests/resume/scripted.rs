@@ -78,7 +78,6 @@ impl Evaluator for Machine {
                         ticks: (ns * 1000.0 * rng.random_range(0.97..1.03)) as u64,
                         calls: 1000,
                         disturbance: Disturbance::default(),
-                        thread: 0,
                     });
                 }
             }
