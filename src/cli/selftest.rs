@@ -12,8 +12,8 @@ use crate::measure::{Levels, Thoroughness};
 use crate::report;
 use crate::search::selftest::traps::{Trap, TrapHost, TrapTest, traps};
 use crate::search::selftest::{Busy, Neighbour, NoiseTest, noise};
-use crate::search::{Question, fresh_seed, plan};
-use crate::subject::{Cell, Conditions, Consumer, Contract, Drive, Op};
+use crate::search::{Question, SizePlan, fresh_seed, plan};
+use crate::subject::{Conditions, Consumer, Contract, Drive, Op};
 use crate::trial::Without;
 use crate::units::parse_size;
 
@@ -103,7 +103,7 @@ pub(super) fn run(args: &SelftestArgs, runner: Option<&str>) -> anyhow::Result<(
     if args.traps || args.only.is_some() {
         return show_traps(args, &mut session, &setting);
     }
-    let (cells, absent) = cells(args, &session)?;
+    let SizePlan { cells, absent, .. } = size_plan(args, &session)?;
     let default = if args.quick { QUICK_CONTESTS } else { CONTESTS };
     let test = NoiseTest {
         cells,
@@ -131,11 +131,8 @@ fn without(args: &SelftestArgs) -> Without {
     args.without.iter().flat_map(|w| w.0.iter().copied()).collect()
 }
 
-/// States that a size cannot be in, each with the reason.
-type Absent = Vec<(String, String)>;
-
 /// The cells of the size, and the states that it has none of.
-fn cells(args: &SelftestArgs, session: &Session) -> anyhow::Result<(Vec<Cell>, Absent)> {
+fn size_plan(args: &SelftestArgs, session: &Session) -> anyhow::Result<SizePlan> {
     let question = Question {
         op: args.op,
         contract: Contract::User,
@@ -150,14 +147,15 @@ fn cells(args: &SelftestArgs, session: &Session) -> anyhow::Result<(Vec<Cell>, A
         baselines: Vec::new(),
         weights: Vec::new(),
     };
-    let plans = plan(&question, &session.reckoned.levels);
-    let cells: Vec<Cell> = plans.iter().flat_map(|p| p.cells.clone()).collect();
-    let absent: Absent = plans.into_iter().flat_map(|p| p.absent).collect();
-    if cells.is_empty() {
-        let reasons: Vec<&str> = absent.iter().map(|(_, why)| why.as_str()).collect();
-        return unsupported(format!("nothing to measure: {}", reasons.join("; ")));
+    let mut plans = plan(&question, &session.reckoned.levels);
+    match plans.pop() {
+        Some(plan) if !plan.cells.is_empty() => Ok(plan),
+        empty => {
+            let absent = empty.into_iter().flat_map(|plan| plan.absent);
+            let reasons: Vec<String> = absent.map(|(_, why)| why).collect();
+            unsupported(format!("nothing to measure: {}", reasons.join("; ")))
+        }
     }
-    Ok((cells, absent))
 }
 
 fn show_traps(

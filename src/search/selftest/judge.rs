@@ -138,6 +138,7 @@ mod tests {
         let samples =
             [sample(1, 0, 0, 200), sample(0, 0, 0, 100), sample(0, 0, 1, 50), sample(0, 1, 0, 9)];
         let paired = paired(&samples, 1, 0);
-        assert_eq!((paired.len(), paired.location()), (1, 2f64.ln()));
+        assert_eq!(paired.len(), 1);
+        assert!((paired.location() - 2f64.ln()).abs() < 1e-12);
     }
 }
