@@ -85,7 +85,10 @@ fn bash_completes_words_of_every_kind() {
     };
     assert_eq!(complete(&["looptune", "sea"]), ["search"]);
     assert_eq!(complete(&["looptune", "search", "--op", "z"]), ["zero"]);
-    assert_eq!(complete(&["looptune", "bench", "--state", "dr"]), ["dram"]);
+    assert_eq!(
+        complete(&["looptune", "bench", "--state", "dr"]),
+        ["dram", "dram-dirty", "dram:l1"]
+    );
     assert_eq!(complete(&["looptune", "show", "zero/y"]), ["zero/ymm"]);
     assert_eq!(complete(&["looptune", "export", "--state", "ro"]), ["robust"]);
 }

@@ -59,7 +59,7 @@ pub struct SearchArgs {
     #[arg(long, visible_alias = "drives", value_parser = arguments::drives())]
     drive: Option<Drives>,
     /// For the whole command: a time such as 10s, or a number of samples; a few looks at every
-    /// class are taken in any case [default: 2s a cell, 3s of a mix]
+    /// class are taken in any case [default: 1.15s a cell, 3s of a mix]
     #[arg(long, value_parser = Budget::parse, allow_hyphen_values = true, value_hint = ValueHint::Other)]
     budget: Option<Budget>,
     /// Seed of everything drawn [default: drawn, and printed]

@@ -36,7 +36,7 @@ Examples:\n  \
     looptune selftest --quick\n  \
     looptune selftest --size 64k --state l2,dram --busy\n  \
     looptune selftest --traps\n  \
-    looptune selftest --only fence,settle")]
+    looptune selftest --only missing-fence,predecessor")]
 pub struct SelftestArgs {
     /// Fewer contests: only what is grossly wrong shows
     #[arg(long)]

@@ -394,7 +394,7 @@ mod tests {
         insta::assert_snapshot!(page);
         let lines = attribution_lines(&found);
         fits(&lines);
-        assert!(lines.contains("hint t0: 8.0 %"), "{lines}");
+        assert!(lines.contains("unroll 4: 31 %"), "{lines}");
     }
 
     #[test]

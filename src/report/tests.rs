@@ -319,7 +319,7 @@ fn winners_are_explained_and_other_conditions_stand_apart() {
     for wanted in [
         "zero 4k in l2: address of the loop",
         "zero 4k in l2 by placement",
-        "One axis at a time, zero/ymm/u4/a64+16/pf-t0@256 in l2",
+        "One axis at a time, zero",
         "the gain is credited to it",
         "the optimum sits on the edge of the swept range: 256 is the largest",
         "dst mod 64: 1 against 0",

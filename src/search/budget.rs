@@ -13,7 +13,7 @@ pub enum Budget {
 
 impl Budget {
     /// Seconds a cell gets where nothing is asked.
-    pub const DEFAULT_CELL_SECONDS: f64 = 2.0;
+    pub const DEFAULT_CELL_SECONDS: f64 = 1.15;
 
     /// The same of a cell of a mix, whose samples are of a thousand calls.
     pub const DEFAULT_MIX_SECONDS: f64 = 3.0;

@@ -32,7 +32,7 @@ pub struct Question {
     pub conditions: Conditions,
     /// Who reads the destination: each has cells of its own.
     pub consumers: Vec<Consumer>,
-    /// Budget of the whole command; `None`: two seconds a cell, three where it is of a mix.
+    /// Budget of the whole command; `None`: 1.15 seconds a cell, three where it is of a mix.
     pub budget: Option<Budget>,
     /// Seed of everything drawn.
     pub seed: u64,

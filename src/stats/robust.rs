@@ -104,7 +104,8 @@ mod tests {
     #[test]
     fn what_cannot_be_told_apart_is_all_given() {
         let rows = [row(&[0.004, 0.5]), row(&[0.0, 0.505]), row(&[0.0, 0.56])];
-        assert_eq!(least_regrets(&rows, &[1.0; 2]), [0, 1]);
+        // The least mean first.
+        assert_eq!(least_regrets(&rows, &[1.0; 2]), [1, 0]);
         assert_eq!(least_regrets(&rows, &[0.0; 2]).len(), 2);
     }
 

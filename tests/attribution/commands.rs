@@ -72,9 +72,9 @@ fn a_named_loop_is_explained_recorded_and_reported() {
         assert!(page.contains(word), "{word}: {page}");
     }
     assert!(page.lines().all(|line| line.chars().count() <= 100), "{page}");
-    let markdown = stdout(&looptune(&["report", "--form", "md"], room.path()));
+    let markdown = stdout(&looptune(&["report", "--format", "md"], room.path()));
     assert!(markdown.contains("One axis at a time"), "{markdown}");
-    let rows = stdout(&looptune(&["report", "--form", "csv"], room.path()));
+    let rows = stdout(&looptune(&["report", "--format", "csv"], room.path()));
     let skews = rows.lines().filter(|l| l.contains(",skew,")).count();
     assert_eq!(skews, 64, "{rows}");
 }

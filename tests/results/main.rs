@@ -267,15 +267,15 @@ fn mixes_come_back_beside_the_size_of_their_largest_call() {
 }
 
 #[test]
-fn files_from_before_there_were_mixes_are_read() {
+fn files_from_before_there_were_mixes_or_conditions_are_read() {
     let room = tempfile::tempdir().unwrap();
     finished(room.path());
     let before = read_decisions(&decisions_file(room.path())).unwrap();
     for file in [trials_file(room.path()), decisions_file(room.path())] {
         let text = fs::read_to_string(&file).unwrap();
         let header = text.lines().next().unwrap();
-        assert!(header.ends_with(",mix,mix_digest,mean_bytes"), "{header}");
-        let old = text.lines().map(|line| line.rsplitn(4, ',').last().unwrap().to_string() + "\n");
+        assert!(header.ends_with(",mix,mix_digest,mean_bytes,source,threads"), "{header}");
+        let old = text.lines().map(|line| line.rsplitn(6, ',').last().unwrap().to_string() + "\n");
         fs::write(&file, old.collect::<String>()).unwrap();
     }
     let trials = read_trials(&trials_file(room.path())).unwrap();

@@ -94,8 +94,8 @@ fn look_again(probe: &mut impl Probe, told: &Levels, edges: &mut Edges) -> bool 
     let doubted: Vec<std::ops::Range<u64>> = levels
         .into_iter()
         .filter_map(|(told, found)| match (told, found) {
-            (Some(told), Found::Edge(Edge { low, high: Some(high), .. }))
-                if told as f64 > high as f64 * SLACK =>
+            (Some(told), Found::Edge(Edge { bytes, low, high: Some(high) }))
+                if told as f64 > bytes as f64 * SLACK =>
             {
                 Some(low / 2..told.min(high * 2))
             }
