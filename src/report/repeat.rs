@@ -70,6 +70,9 @@ fn table(size: &SizeRepeats, searches: usize) -> String {
     format!("{}\n", grid.text())
 }
 
+/// Pairs that are named where loops are no ties.
+const SHOWN: usize = 3;
+
 /// Whether the choice matters, as a sentence.
 fn said(choice: &Choice) -> String {
     let apart: Vec<&Duel> = choice.duels.iter().filter(|d| !d.is_tie()).collect();
@@ -88,8 +91,16 @@ fn said(choice: &Choice) -> String {
             )
         }
         (_, Some(false)) => {
-            let list: Vec<String> = apart.iter().map(|duel| apart_by(duel)).collect();
-            format!("not all are ties: {}", list.join("; "))
+            // The farthest apart say it; ten loops have forty-five pairs.
+            let mut apart = apart;
+            let distance = |d: &Duel| d.ratio.ln().abs();
+            apart.sort_by(|a, b| distance(b).total_cmp(&distance(a)));
+            let list: Vec<String> = apart.iter().take(SHOWN).map(|duel| apart_by(duel)).collect();
+            let more = match apart.len().saturating_sub(SHOWN) {
+                0 => String::new(),
+                n => format!("; and {n} more of {} pairs", choice.duels.len()),
+            };
+            format!("not all are ties: {}{more}", list.join("; "))
         }
     }
 }

@@ -9,7 +9,7 @@ use super::outcome::{
 use super::panel::Panel;
 use super::plan::band;
 use crate::space::features_of;
-use crate::stats::{Interval, Regret, Verdict, holm_rejects, least_regrets};
+use crate::stats::{Interval, Regret, Verdict, holm_rejects, is_as_good, least_regrets};
 use crate::subject::{Cell, Class, Subject, Variant};
 use crate::trial::Role;
 
@@ -202,9 +202,11 @@ impl RegretTable {
             self.rows.iter().filter(|(v, _, _)| wanted(v)).collect();
         let rows: Vec<Vec<Regret>> = admitted.iter().map(|(_, _, row)| row.clone()).collect();
         let equal = least_regrets(&rows, weights).into_iter().map(|i| admitted[i]);
-        let (variant, _, row) = equal.min_by_key(|(variant, code_bytes, _)| {
-            (Some(*variant) != incumbent, simplicity(variant, *code_bytes))
-        })?;
+        let simplest =
+            equal.min_by_key(|(variant, code_bytes, _)| simplicity(variant, *code_bytes))?;
+        let before = admitted.iter().find(|(variant, _, _)| Some(*variant) == incumbent);
+        let before = before.filter(|(_, _, row)| is_as_good(row, &simplest.2, weights));
+        let (variant, _, row) = before.unwrap_or(&simplest);
         Some(Robust {
             variant: *variant,
             max_regret: row.iter().map(|r| r.value).fold(0.0, f64::max),

@@ -8,6 +8,6 @@ mod verdict;
 
 pub use holm::holm_rejects;
 pub use paired::{Interval, Paired, RESAMPLES, median, trimmed_mean};
-pub use robust::{Regret, least_regrets, undominated};
+pub use robust::{Regret, is_as_good, least_regrets, undominated};
 pub use share::Share;
 pub use verdict::Verdict;

@@ -11,13 +11,14 @@ pub struct Regret {
     pub high: f64,
 }
 
-/// Regrets closer than this are equal: what two points of regret buy is less than what the
-/// next worst situation can cost.
-const POINTS: f64 = 0.02;
+/// Regrets whose times are closer than this are equal: what two per cent of time buy is less
+/// than what the next worst situation can cost. Of times, not of regrets: at a regret of 90 %
+/// two points are one per cent of the time, and noise.
+const NEAR: f64 = 0.02;
 
 impl Regret {
     fn equals(&self, other: &Regret) -> bool {
-        (self.value - other.value).abs() <= POINTS
+        (self.value.max(0.0).ln_1p() - other.value.max(0.0).ln_1p()).abs() <= NEAR
             || (self.low <= other.high && other.low <= self.high)
     }
 }
@@ -31,25 +32,44 @@ pub fn undominated(rows: &[Vec<Regret>]) -> Vec<bool> {
     rows.iter().map(|row| !rows.iter().any(|by| beaten(row, by))).collect()
 }
 
-/// Means of ln(1 + regret) closer than this are equal: half of [`POINTS`], because noise of
+/// Means of ln(1 + regret) closer than this are equal: half of [`NEAR`], because noise of
 /// several situations averages.
-const MEAN_POINTS: f64 = 0.01;
+const MEAN_NEAR: f64 = 0.01;
+
+fn worst_first(row: &[Regret]) -> Vec<Regret> {
+    let mut row = row.to_vec();
+    row.sort_by(|a, b| b.value.total_cmp(&a.value));
+    row
+}
+
+/// The weighted mean of ln(1 + regret).
+fn mean(row: &[Regret], weights: &[f64]) -> f64 {
+    let total: f64 = weights.iter().sum();
+    let sum: f64 = row.iter().zip(weights).map(|(r, w)| w * r.value.max(0.0).ln_1p()).sum();
+    if total > 0.0 { sum / total } else { 0.0 }
+}
+
+/// Whether a choice is as good as another by regrets: from the worst on, the first that are not
+/// equal decide; where all are, the means, to two hundredths. Looser than what
+/// [`least_regrets`] picks by, where each must equal the best of each rank: whoever was chosen
+/// before need not be chosen again, only not be beaten.
+pub fn is_as_good(choice: &[Regret], other: &[Regret], weights: &[f64]) -> bool {
+    for (a, b) in worst_first(choice).iter().zip(&worst_first(other)) {
+        if !a.equals(b) {
+            return a.value < b.value;
+        }
+    }
+    mean(choice, weights) <= mean(other, weights) + NEAR
+}
 
 /// Indices of the leximax choices, the least mean first: those with the least worst regret;
-/// among those whose worst is equal (within their intervals or two points) the least next
+/// among those whose worst is equal (within their intervals or two per cent of time) the least next
 /// worst, and so on; then the least weighted mean of ln(1 + regret), to the hundredth. What is
 /// left cannot be told apart by regrets. Choices beaten in every situation are out first. Empty
 /// without rows. Rows must have one regret a weight.
 pub fn least_regrets(rows: &[Vec<Regret>], weights: &[f64]) -> Vec<usize> {
     let alive = undominated(rows);
-    let sorted: Vec<Vec<Regret>> = rows
-        .iter()
-        .map(|row| {
-            let mut row = row.clone();
-            row.sort_by(|a, b| b.value.total_cmp(&a.value));
-            row
-        })
-        .collect();
+    let sorted: Vec<Vec<Regret>> = rows.iter().map(|row| worst_first(row)).collect();
     let mut left: Vec<usize> = (0..rows.len()).filter(|i| alive[*i]).collect();
     #[allow(clippy::needless_range_loop, reason = "the rank indexes every row, not one")]
     for rank in 0..weights.len() {
@@ -58,14 +78,10 @@ pub fn least_regrets(rows: &[Vec<Regret>], weights: &[f64]) -> Vec<usize> {
         let Some(best) = left.iter().copied().min_by(by_worst) else { return Vec::new() };
         left.retain(|i| worst(*i).equals(worst(best)));
     }
-    let total: f64 = weights.iter().sum();
-    let mean = |i: usize| -> f64 {
-        let sum: f64 = rows[i].iter().zip(weights).map(|(r, w)| w * r.value.max(0.0).ln_1p()).sum();
-        if total > 0.0 { sum / total } else { 0.0 }
-    };
+    let mean = |i: usize| mean(&rows[i], weights);
     left.sort_by(|a, b| mean(*a).total_cmp(&mean(*b)));
     let least = left.first().map_or(0.0, |i| mean(*i));
-    left.retain(|i| mean(*i) <= least + MEAN_POINTS);
+    left.retain(|i| mean(*i) <= least + MEAN_NEAR);
     left
 }
 
@@ -107,6 +123,22 @@ mod tests {
         // The least mean first.
         assert_eq!(least_regrets(&rows, &[1.0; 2]), [1, 0]);
         assert_eq!(least_regrets(&rows, &[0.0; 2]).len(), 2);
+    }
+
+    #[test]
+    fn who_was_chosen_stays_until_beaten_by_more_than_noise() {
+        let best = row(&[0.0, 0.86, 0.01]);
+        for as_good in [[0.015, 0.885, 0.0], [0.0, 0.80, 0.5], [0.02, 0.87, 0.02]] {
+            assert!(is_as_good(&row(&as_good), &best, &[1.0; 3]), "{as_good:?}");
+        }
+        for beaten in [[0.0, 0.95, 0.0], [0.05, 0.86, 0.01]] {
+            assert!(!is_as_good(&row(&beaten), &best, &[1.0; 3]), "{beaten:?}");
+        }
+        // Equal at every rank, and yet worse in all that counts.
+        let all = [row(&[0.019; 3]), row(&[0.0; 3])];
+        assert!(is_as_good(&all[0], &all[1], &[1.0; 3]));
+        let wide = |v: f64| vec![Regret { value: v, low: 0.0, high: 1.0 }; 3];
+        assert!(!is_as_good(&wide(0.05), &wide(0.0), &[1.0; 3]));
     }
 
     #[test]
