@@ -54,7 +54,7 @@ impl Evaluator for Script {
             for block in 0..request.blocks {
                 for (member, of) in request.members.iter().enumerate() {
                     let variant = self.variants.get(&of.body).expect("a loop that is known");
-                    let noise = 1.0 + rng.random_range(-0.01..0.01);
+                    let noise = 1.0 + rng.random_range(-0.005..0.005);
                     let ns = (self.nanoseconds)(&request.cell, variant) * noise;
                     samples.push(Sample {
                         member: member as u32,

@@ -159,18 +159,13 @@ fn screen() -> impl Strategy<Value = Screen> {
     ];
     let status = (kind, text()).prop_map(|(kind, text)| Status { kind, text });
     let over = (option::of(curve()), option::weighted(0.3, overlay()), status);
-    (title, map(), axes(), listing(), figures(), over).prop_map(
-        |(title, map, axes, listing, figures, (curve, overlay, status))| Screen {
-            title,
-            map,
-            axes,
-            listing,
-            figures,
-            curve,
-            overlay,
-            status,
-        },
-    )
+    // Each part on the heap: together they are more than the stack of a test holds.
+    let parts =
+        (title.boxed(), map().boxed(), axes().boxed(), listing().boxed(), figures().boxed());
+    let over = over.boxed();
+    (parts, over).prop_map(|((title, map, axes, listing, figures), (curve, overlay, status))| {
+        Screen { title, map, axes, listing, figures, curve, overlay, status }
+    })
 }
 
 fn look() -> impl Strategy<Value = Look> {
