@@ -155,6 +155,8 @@ struct Ended {
     interrupted: bool,
     /// Whether it is all recorded.
     kept: Result<(), ResultsError>,
+    /// What the series that it is of would go on from.
+    log: Option<RunLog>,
 }
 
 impl Ready {
@@ -271,7 +273,8 @@ impl Ready {
             Ok(outcome) => outcome,
             Err(e) => {
                 // What has not begun need not be resumed; the error is what matters.
-                let _ = (log.answers() == (0, 0)).then(|| log.remove());
+                let alone = log.origin().series.is_none();
+                let _ = (alone && log.answers() == (0, 0)).then(|| log.remove());
                 return Err(e.into());
             }
         };
@@ -288,13 +291,16 @@ impl Ready {
             After::of(args, &outcome, candidates, question, &mut self.session, &mut journal);
         outcome.warnings.extend(after.notes.iter().cloned());
         let mut kept = journal.finish_search(&outcome);
+        let mut left = None;
         if interrupted {
             outcome.warnings.push("`looptune search --resume` goes on with it".into());
+        } else if origin.series.is_some() {
+            left = Some(log);
         } else if kept.is_ok() {
             // What is not recorded can be recorded later, by going on with it.
             kept = log.remove();
         }
-        Ok(Ended { run: origin.run, outcome, after, interrupted, kept })
+        Ok(Ended { run: origin.run, outcome, after, interrupted, kept, log: left })
     }
 
     /// What earlier searches of the same op chose, the newest first.

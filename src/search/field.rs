@@ -23,9 +23,10 @@ const CHUNK: usize = 48;
 /// The same where calls are large.
 const FEW: usize = 6;
 
-/// Length of a screening pass, nanoseconds: what is a tenth slower shows, and that is all
-/// that one look must see.
-const PASS_NS: u32 = 2_000;
+/// Length of a screening pass, nanoseconds: several times what it takes to prepare one in the
+/// first level. Where a neighbour shares the core, it disturbs by the microsecond, and a shorter
+/// look sees mostly that.
+const PASS_NS: u32 = 8_000;
 
 /// How to look at candidates.
 #[derive(Clone, Copy, Debug)]

@@ -9,7 +9,7 @@ use super::super::bench::course::PartOf;
 use super::super::progress::ProgressLine;
 use super::{Ended, Ready, SearchArgs};
 use crate::report;
-use crate::results::Folder;
+use crate::results::{Folder, RunLog};
 use crate::search::{Budget, Ground, SearchOutcome, repeats};
 use crate::trial::EvaluateError;
 
@@ -20,6 +20,8 @@ struct Series {
     found: Vec<SearchOutcome>,
     /// Whether the last one was broken off; it is not among them.
     interrupted: bool,
+    /// What one goes on from, should the rest be broken off.
+    log: Option<RunLog>,
 }
 
 /// Searches `times` times, with the seeds from the question's on.
@@ -29,7 +31,8 @@ pub(super) fn run(
     times: u32,
     started: Instant,
 ) -> anyhow::Result<()> {
-    let series = Series { times, runs: Vec::new(), found: Vec::new(), interrupted: false };
+    let series =
+        Series { times, runs: Vec::new(), found: Vec::new(), interrupted: false, log: None };
     go_on(args, ready, series, started.elapsed())
 }
 
@@ -41,7 +44,8 @@ pub(super) fn resumed(
     earlier: &[String],
     ended: Ended,
 ) -> anyhow::Result<()> {
-    let mut series = Series { times, runs: Vec::new(), found: Vec::new(), interrupted: false };
+    let mut series =
+        Series { times, runs: Vec::new(), found: Vec::new(), interrupted: false, log: None };
     let recorded = Folder::at(&args.results.join(&ready.session.host.key)).decisions()?.rows;
     for run in earlier {
         let found = recorded.iter().find(|r| r.run == *run).and_then(|r| r.outcome.clone());
@@ -61,6 +65,7 @@ impl Series {
         if !ended.interrupted {
             self.runs.push(ended.run);
             self.found.push(ended.outcome);
+            self.log = ended.log;
         }
         Ok(())
     }
@@ -85,6 +90,7 @@ fn go_on(
         ready.question.seed = ready.question.seed.wrapping_add(1);
     }
     let mut warnings = Vec::new();
+    let mut unsettled = false;
     let Some(mut found) = repeats(&series.found) else {
         anyhow::bail!(
             "interrupted before the first search was over; `looptune search --resume` goes on"
@@ -111,7 +117,12 @@ fn go_on(
         line.line.finish();
         match settled {
             Err(EvaluateError::Interrupted) => {
-                warnings.push("interrupted before all chosen loops had met".into());
+                unsettled = true;
+                warnings.push(
+                    "interrupted before all chosen loops had met; `looptune search --resume` lets \
+                     them"
+                        .into(),
+                );
             }
             other => other?,
         }
@@ -124,7 +135,11 @@ fn go_on(
     } else {
         write!(out, "{}", report::repeats(&found, &warnings, &facts))?;
     }
-    out.flush().context("cannot write to stdout")
+    out.flush().context("cannot write to stdout")?;
+    match series.log {
+        Some(log) if !series.interrupted && !unsettled => Ok(log.remove()?),
+        _ => Ok(()),
+    }
 }
 
 /// What a disputed cell may spend: as much as a cell of one of the searches.

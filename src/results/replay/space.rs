@@ -10,8 +10,9 @@ use crate::stats::median;
 use crate::subject::{Baseline, Cell, Subject, Variant};
 use crate::trial::{Body, Phase};
 
-/// A block in which the baseline took longer by this (as a log) than it takes in a quiet tenth of
-/// all blocks was disturbed: half a core is lost to a busy neighbour, a few per cent to the clock.
+/// A block in which the baseline took longer by this (as a log) than it takes in the quietest
+/// quarter of all blocks was disturbed: half a core is lost to a busy neighbour, a few per cent to
+/// the clock.
 const QUIET: f64 = 0.09;
 
 /// The two samples of the baseline in a block agree within this, or the block was disturbed.
@@ -118,7 +119,7 @@ impl Reading {
     fn finish(self, cell: Cell) -> Option<RecordedSpace> {
         let mut all: Vec<f64> = self.blocks.iter().flatten().copied().collect();
         all.sort_unstable_by(f64::total_cmp);
-        let quiet = *all.get(all.len() / 10)? + QUIET;
+        let quiet = *all.get(all.len() / 4)? + QUIET;
         let level: Vec<Option<f64>> = self
             .blocks
             .iter()

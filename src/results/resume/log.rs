@@ -63,16 +63,23 @@ impl RunLog {
     ) -> Result<RunLog, ResultsError> {
         make_room(folder)?;
         let path = path_of(folder, &origin.run);
+        let draft = path.with_extension("tmp");
+        // It gets its name when its beginning is whole, so that no log is ever without one.
         let begin = || {
-            let mut file = OpenOptions::new().write(true).create_new(true).open(&path)?;
+            let mut file = OpenOptions::new().write(true).create_new(true).open(&draft)?;
             hold(&file);
             let mut first = FORMAT.to_vec();
             first.extend(frame(&origin)?);
             file.write_all(&first)?;
+            std::fs::rename(&draft, &path)?;
             std::io::Result::Ok(file)
         };
-        let file =
-            begin().map_err(|e| ResultsError::Folder { path: path.clone(), why: e.to_string() })?;
+        let file = begin().map_err(|e| {
+            // The first error is the one to tell.
+            let _ = std::fs::remove_file(&draft);
+            ResultsError::Folder { path: path.clone(), why: e.to_string() }
+        })?;
+        close_earlier(&path, &origin);
         Ok(RunLog::new(path, file, origin, VecDeque::new(), tell))
     }
 
@@ -109,6 +116,7 @@ impl RunLog {
             ));
         }
         file.seek(SeekFrom::End(0)).map_err(broken)?;
+        close_earlier(path, &origin);
         Ok((RunLog::new(path.into(), file, origin, turns, tell), warnings))
     }
 
@@ -237,6 +245,16 @@ impl RunLog {
 
 fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// The log of a search of a series stays until the next one has its own, so that there is always
+/// one to go on from. Once there is, those before are of searches that are over.
+fn close_earlier(path: &Path, origin: &Origin) {
+    let (Some(folder), Some((earlier, _))) = (path.parent(), &origin.series) else { return };
+    for run in earlier {
+        // Most are gone already; one that cannot be removed is in nobody's way.
+        let _ = std::fs::remove_file(path_of(folder, run));
+    }
 }
 
 /// Takes a log for this process; `false` where another is at it. One that only looks has it for a

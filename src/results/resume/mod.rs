@@ -7,7 +7,8 @@
 //! tells its format, then frames: length and digest of the content (4 bytes each, little endian),
 //! content. The first frame is the [`Origin`], each other one a [`Turn`]. Frames reach the file
 //! before anybody hears of the answer, so the tables never hold a trial that is not here. What a
-//! crash tore is dropped from the first damaged frame on.
+//! crash tore is dropped from the first damaged frame on. The log of a search in a series stays
+//! until the next search has its own, or the series is over.
 
 mod answers;
 mod log;
