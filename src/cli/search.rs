@@ -253,7 +253,7 @@ impl Ready {
         mut log: RunLog,
     ) -> anyhow::Result<Ended> {
         let origin = log.origin().clone();
-        let lost_before = self.session.client.lost();
+        let (lost_before, alone) = (self.session.client.lost(), self.session.client.company());
         journal = journal.recording(args.record);
         let mut line = ProgressLine::new(args.quiet);
         let times = CpuTimes::read();
@@ -283,7 +283,9 @@ impl Ready {
         outcome.warnings.extend(lost_workers(&outcome, self.session.client.lost() - lost_before));
         outcome.warnings.extend(lower_clock(&outcome, &self.candidates, &mut self.session)?);
         let steal = times.and_then(|before| CpuTimes::read()?.steal_since(&before));
-        outcome.warnings.extend(loudness(&outcome.sizes, steal).map(|loud| loud.to_string()));
+        let company = self.session.client.company().since(alone);
+        let loud = loudness(&outcome.sizes, steal, company);
+        outcome.warnings.extend(loud.map(|loud| loud.to_string()));
         let mut cells = outcome.sizes.iter().flat_map(|s| &s.cells);
         let interrupted = cells.any(|c| c.stop == Stop::Interrupted);
         let (candidates, question) = (&self.candidates, &self.question);

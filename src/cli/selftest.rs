@@ -50,8 +50,9 @@ pub struct SelftestArgs {
     /// The op of the contests
     #[arg(long, value_parser = arguments::tuned_op(), default_value = "zero")]
     op: Op,
-    /// Bytes of their calls
-    #[arg(long, value_parser = size, default_value = "4096", allow_hyphen_values = true, value_hint = ValueHint::Other)]
+    /// Bytes of their calls. Of small ones a ring has so many that half a per cent of them is a
+    /// whole number
+    #[arg(long, value_parser = size, default_value = "1024", allow_hyphen_values = true, value_hint = ValueHint::Other)]
     size: u64,
     /// States, one or a list [default: all that exist for the size]
     #[arg(long, visible_alias = "states", value_parser = arguments::states())]

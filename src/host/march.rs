@@ -85,6 +85,24 @@ impl Microarch {
     }
 }
 
+impl Microarch {
+    /// Independent additions that a core makes in a cycle when it is nobody else's: its integer
+    /// units for them. `None` where the design is not in the table.
+    pub fn additions_per_cycle(self) -> Option<u32> {
+        use Microarch::*;
+        Some(match self {
+            Unknown => return None,
+            KnightsLanding | Silvermont | Bulldozer | Jaguar => 2,
+            Core2 | Nehalem | SandyBridge | Goldmont | Tremont | K10 => 3,
+            Haswell | Skylake | SkylakeServer | SunnyCove | Gracemont | Crestmont | Zen1 | Zen2
+            | Zen3 | Zen4 => 4,
+            GoldenCove | RedwoodCove => 5,
+            LionCove | Zen5 => 6,
+            Skymont => 8,
+        })
+    }
+}
+
 fn intel6(model: u32, small: bool) -> Microarch {
     match model {
         0x0f | 0x16 | 0x17 | 0x1d => Microarch::Core2,

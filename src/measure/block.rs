@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use super::buffers::Rig;
 use super::crew::{Crew, with_crew};
-use super::driver::Style;
+use super::driver::{Ruled, Style};
 use super::instruments::{Instruments, Overhead};
 use super::noise::Usual;
 use super::pass::{Task, stays};
@@ -138,7 +138,7 @@ fn measure(
     Ok(BlockResult {
         samples: run.samples,
         failures: Vec::new(),
-        clock: clock(&run.rulers, overhead),
+        clock: clock(&run.rulers, overhead, instruments.shared(&run.rulers)),
         disturbed: run.disturbed,
     })
 }
@@ -172,7 +172,7 @@ struct Run {
     overhead: Overhead,
     slack: f64,
     ready: Vec<Ready>,
-    rulers: Vec<(f64, f64)>,
+    rulers: Vec<Ruled>,
     samples: Vec<Sample>,
     disturbed: u32,
 }
@@ -306,12 +306,12 @@ impl Run {
 }
 
 /// Sums up the rulers of a request.
-fn clock(rulers: &[(f64, f64)], overhead: Overhead) -> Clock {
+fn clock(rulers: &[Ruled], overhead: Overhead, shared: f64) -> Clock {
     let middle = |values: &mut Vec<f64>| {
         values.sort_unstable_by(f64::total_cmp);
         values.get(values.len() / 2).copied().unwrap_or(0.0)
     };
-    let mut imul: Vec<f64> = rulers.iter().map(|r| r.0).collect();
+    let mut imul: Vec<f64> = rulers.iter().map(|r| r.cycles_per_tick).collect();
     let cycles_per_tick = middle(&mut imul);
     // An interrupt inside a ruler says nothing about the clock.
     imul.retain(|r| *r > cycles_per_tick / 2.0 && *r < cycles_per_tick * 2.0);
@@ -319,7 +319,9 @@ fn clock(rulers: &[(f64, f64)], overhead: Overhead) -> Clock {
     Clock {
         cycles_per_tick,
         range,
-        add_cycles_per_tick: middle(&mut rulers.iter().map(|r| r.1).collect()),
+        add_cycles_per_tick: middle(&mut rulers.iter().map(|r| r.add_cycles_per_tick).collect()),
+        additions_per_cycle: middle(&mut rulers.iter().map(|r| r.additions).collect()),
+        shared,
         pass_ticks: overhead.pass_ticks,
         call_ticks: overhead.call_ticks,
     }

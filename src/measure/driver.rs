@@ -97,12 +97,30 @@ struct RulerArgs {
 /// instructions hide behind them, few enough to leave the instruction cache alone.
 const CHAIN: u64 = 64;
 
-/// Rounds of the two rulers: 1 to 2 µs each on cores of today.
+/// Rounds of the rulers: 1 to 2 µs each of the first two on cores of today, half of one of the
+/// third.
 const IMUL_ROUNDS: u64 = 32;
 const ADD_ROUNDS: u64 = 64;
+const WIDE_ROUNDS: u64 = 96;
+
+/// Chains that the third ruler's additions are in, one behind the other in each: as many as the
+/// widest core of today makes at once.
+pub(super) const WIDE_CHAINS: u64 = 6;
 
 /// Cycles of one `imul r64, r64` on every x86-64 core since 2008.
 const IMUL_CYCLES: u64 = 3;
+
+/// What the rulers say of a moment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Ruled {
+    /// Core cycles a tick, from dependent multiplications.
+    pub(super) cycles_per_tick: f64,
+    /// The same from dependent additions.
+    pub(super) add_cycles_per_tick: f64,
+    /// Independent additions that the core made in a cycle. Dependent ones leave most of a core
+    /// idle and do not tell whether another thread uses it; these do.
+    pub(super) additions: f64,
+}
 
 /// Machine code of drivers and rulers, one for a worker's life.
 pub(super) struct Driver {
@@ -114,6 +132,7 @@ pub(super) struct Driver {
     mixed: Vec<usize>,
     imul: usize,
     add: usize,
+    wide: usize,
     bare_ret: usize,
 }
 
@@ -130,8 +149,16 @@ impl Driver {
             Style::all().map(|style| pass(&mut ops, style, rdtscp)).collect();
         let mixed: Vec<AssemblyOffset> =
             Style::all().map(|style| mixed_pass(&mut ops, style, rdtscp)).collect();
-        let imul = ruler(&mut ops, rdtscp, |ops| dynasm!(ops; .arch x64; imul rcx, rcx));
-        let add = ruler(&mut ops, rdtscp, |ops| dynasm!(ops; .arch x64; add rcx, rcx));
+        let imul = ruler(&mut ops, rdtscp, |ops, _| dynasm!(ops; .arch x64; imul rcx, rcx));
+        let add = ruler(&mut ops, rdtscp, |ops, _| dynasm!(ops; .arch x64; add rcx, rcx));
+        let wide = ruler(&mut ops, rdtscp, |ops, number| match number % WIDE_CHAINS {
+            0 => dynasm!(ops; .arch x64; add rcx, rcx),
+            1 => dynasm!(ops; .arch x64; add rdx, rdx),
+            2 => dynasm!(ops; .arch x64; add rsi, rsi),
+            3 => dynasm!(ops; .arch x64; add rdi, rdi),
+            4 => dynasm!(ops; .arch x64; add r10, r10),
+            _ => dynasm!(ops; .arch x64; add r11, r11),
+        });
         dynasm!(ops; .arch x64; .align 64);
         let bare_ret = ops.offset();
         dynasm!(ops; .arch x64; ret);
@@ -145,6 +172,7 @@ impl Driver {
             mixed: mixed.into_iter().map(at).collect(),
             imul: at(imul),
             add: at(add),
+            wide: at(wide),
             bare_ret: at(bare_ret),
             _code: code,
         })
@@ -184,13 +212,18 @@ impl Driver {
         unsafe { jit::call_pass(driver, std::ptr::from_ref(args).cast_mut().cast()) }
     }
 
-    /// Core cycles a tick, from dependent multiplications and from dependent additions.
-    /// `pass_ticks`: what a pass without a call takes.
-    pub(super) fn rule(&self, pass_ticks: f64) -> (f64, f64) {
+    /// Looks at the core. `pass_ticks`: what a pass without a call takes.
+    pub(super) fn rule(&self, pass_ticks: f64) -> Ruled {
         let imul = self.chain(self.imul, IMUL_ROUNDS);
         let add = self.chain(self.add, ADD_ROUNDS);
+        let wide = self.chain(self.wide, WIDE_ROUNDS);
         let rate = |cycles: u64, ticks: u64| cycles as f64 / (ticks as f64 - pass_ticks).max(1.0);
-        (rate(IMUL_CYCLES * CHAIN * IMUL_ROUNDS, imul), rate(CHAIN * ADD_ROUNDS, add))
+        let cycles_per_tick = rate(IMUL_CYCLES * CHAIN * IMUL_ROUNDS, imul);
+        Ruled {
+            cycles_per_tick,
+            add_cycles_per_tick: rate(CHAIN * ADD_ROUNDS, add),
+            additions: rate(CHAIN * WIDE_ROUNDS, wide) / cycles_per_tick,
+        }
     }
 
     fn chain(&self, ruler: usize, rounds: u64) -> u64 {

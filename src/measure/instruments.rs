@@ -5,9 +5,9 @@ use std::sync::Arc;
 use rand::Rng;
 
 use super::MeasureError;
-use super::driver::{Driver, PassArgs, Style};
+use super::driver::{Driver, PassArgs, Ruled, Style, WIDE_CHAINS};
 use super::mixed::{MixedArgs, PackedCall};
-use crate::host::FeatureSet;
+use crate::host::{FeatureSet, Microarch};
 use crate::jit::{Abi, Entry};
 use crate::mem::{Arena, Slot};
 use crate::subject::Consumer;
@@ -28,6 +28,9 @@ pub struct Instruments {
     features: FeatureSet,
     ticks_per_ns: f64,
     resolution_ticks: u64,
+    /// Additions a cycle that the core makes when it is nobody else's: what its design is known
+    /// for, or the most that was seen.
+    widest: f64,
 }
 
 /// Bytes that a function may take of the arena besides its own: gaps before it.
@@ -39,18 +42,38 @@ const LOOKS: usize = 64;
 /// A pass is at least so many times the clock's resolution: 0.2 %.
 const RESOLUTIONS: u64 = 500;
 
+/// A core that makes less than this part of the additions that it could is not all ours. With a
+/// busy thread beside it, it makes half; alone, nearly all.
+const WHOLE: f64 = 0.75;
+
 impl Instruments {
     /// Generates the driver. `ticks_per_ns`: rate of the time-stamp counter.
     ///
     /// # Errors
     /// Where memory is refused.
-    pub fn new(features: FeatureSet, ticks_per_ns: f64) -> Result<Instruments, MeasureError> {
+    pub fn new(
+        features: FeatureSet,
+        ticks_per_ns: f64,
+        microarch: Microarch,
+    ) -> Result<Instruments, MeasureError> {
         let driver = Arc::new(Driver::new(features)?);
         let arena = Arena::new(Arena::DEFAULT_BYTES)?;
         let mut instruments =
-            Instruments { driver, arena, features, ticks_per_ns, resolution_ticks: 1 };
+            Instruments { driver, arena, features, ticks_per_ns, resolution_ticks: 1, widest: 0.0 };
+        let known = microarch.additions_per_cycle().unwrap_or(0).min(WIDE_CHAINS as u32);
+        instruments.widest = f64::from(known);
         instruments.resolution_ticks = instruments.resolution();
         Ok(instruments)
+    }
+
+    /// Part of these moments in which another thread had much of the core, 0 to 1.
+    pub(super) fn shared(&mut self, rulers: &[Ruled]) -> f64 {
+        // An interrupt between two rulers can make the one look slow, and so the other wide.
+        let possible = |r: &&Ruled| r.additions <= WIDE_CHAINS as f64;
+        let seen = rulers.iter().filter(possible).map(|r| r.additions);
+        self.widest = seen.fold(self.widest, f64::max);
+        let shared = rulers.iter().filter(|r| r.additions < self.widest * WHOLE).count();
+        shared as f64 / rulers.len().max(1) as f64
     }
 
     /// Features of the host.
@@ -223,7 +246,8 @@ mod tests {
 
     #[test]
     fn instruments_know_themselves() {
-        let instruments = Instruments::new(FeatureSet::EMPTY, 2.0).expect("memory is there");
+        let instruments =
+            Instruments::new(FeatureSet::EMPTY, 2.0, Microarch::Unknown).expect("memory is there");
         assert!(instruments.pass_ticks(1_000_000) >= 2e6);
         assert!(instruments.pass_ticks(0) >= RESOLUTIONS as f64);
         for drive in Drive::ALL {

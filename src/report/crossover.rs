@@ -95,7 +95,11 @@ pub fn crossover(found: &CrossoverPage, facts: &Facts, clib: &Clib) -> String {
                 ratio(least),
             ],
             Crossover::Unclear => {
-                vec![state, NONE.into(), "nothing measured".into(), NONE.into(), NONE.into()]
+                let why = match crossing.asked.is_empty() {
+                    true => "nothing measured",
+                    false => "too noisy to tell",
+                };
+                vec![state, NONE.into(), why.into(), NONE.into(), NONE.into()]
             }
         });
     }

@@ -123,6 +123,7 @@ fn movements(states: &[StateNoise]) -> String {
         ("clock", Side::Right),
         ("repeated", Side::Right),
         ("disturbed", Side::Right),
+        ("shared", Side::Right),
         ("switches", Side::Right),
     ];
     let mut grid = Grid::new(&columns);
@@ -136,13 +137,15 @@ fn movements(states: &[StateNoise]) -> String {
             percent(high / low - 1.0),
             percent(found.repeated.rate()),
             percent(found.disturbed.rate()),
+            found.company.shared().map_or(NONE.into(), percent),
             found.switches.to_string(),
         ]);
     }
     let note = "After nt: a plain loop after a non-temporal one over the same after a plain one. \
                 First in block: over second, where both are one loop; shuffling makes nothing of \
                 it. Drift: one loop's time, slowest over fastest tenth of the test. Clock: the core's, most over least. Repeated: \
-                passes that something got into; disturbed: those that stayed so.";
+                passes that something got into; disturbed: those that stayed so. Shared: samples while another thread, \
+                a neighbour's or one of this machine, had part of the core.";
     format!("{}\n{}", grid.text(), line(note))
 }
 
@@ -256,6 +259,8 @@ fn state_json(found: &StateNoise) -> Value {
         "clock_step_ticks": found.clock_step,
         "repeated": share(found.repeated),
         "disturbed": share(found.disturbed),
+        "shared": found.company.shared(),
+        "additions_per_cycle": found.company.additions_per_cycle(),
         "switches": found.switches,
         "verdict": verdict(found),
     })

@@ -129,6 +129,17 @@ impl Share {
         }
     }
 
+    /// Groups of so many samples that can still be bought, at this price of one sample in
+    /// nanoseconds.
+    pub(super) fn affords_groups(&self, cost_ns: f64, samples: f64) -> u32 {
+        let groups = match self.samples_left() {
+            Some(left) => left as f64 / samples.max(1.0),
+            None => self.affords(cost_ns * samples) as f64,
+        };
+        // The cast saturates.
+        groups as u32
+    }
+
     /// Samples left, where samples are counted.
     pub(super) fn samples_left(&self) -> Option<u64> {
         self.until.is_none().then_some(self.samples).flatten()
@@ -172,6 +183,7 @@ mod tests {
         let mut meter = Meter::new(Budget::Samples(100), Duration::ZERO, Duration::ZERO);
         let mut share = meter.share(4.0);
         assert_eq!(share.affords(1e9), 25);
+        assert_eq!((share.affords_groups(1e9, 6.0), share.affords_groups(1e9, 26.0)), (4, 0));
         share.spend(25, Duration::ZERO);
         assert!(share.is_used());
         meter.spend(25);
@@ -185,6 +197,7 @@ mod tests {
         let mut meter = Meter::new(Budget::Seconds(10.0), 100 * second, 2 * second);
         let mut share = meter.share(2.0);
         assert_eq!((share.affords(1e9), share.limit_ns()), (4, 4_000_000_000));
+        assert_eq!(share.affords_groups(5e8, 2.0), 4);
         meter.tick(103 * second);
         assert_eq!(meter.fraction(), 0.5);
         share.spend(7, meter.elapsed());

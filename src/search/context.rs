@@ -124,9 +124,8 @@ impl<'a> Context<'a> {
             self.measure(panel, phase, effort, share)?;
             done += effort.layouts;
             self.progress(&panel.cell, phase, (done.into(), most.into()), None);
-            let layout_cost =
-                panel.cost_ns().unwrap_or(1e9) * f64::from(blocks) * panel.entrants.len() as f64;
-            let affordable = share.affords(layout_cost) as u32;
+            let of_layout = f64::from(blocks) * panel.entrants.len() as f64;
+            let affordable = share.affords_groups(panel.cost_ns().unwrap_or(1e9), of_layout);
             let enough = if panel.seconds > LONG_SECONDS { 2 } else { least };
             if done >= enough && affordable == 0 {
                 break;

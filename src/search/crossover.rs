@@ -44,13 +44,14 @@ impl Asked {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Crossover {
     /// Between these sizes: at the first the plain loop is not beaten, from the second on the
-    /// rival is faster at every size that was asked.
+    /// rival is faster at every size that was asked. (Sizes at which noise hides who is faster
+    /// lie between.)
     Between(u64, u64),
     /// Not up to this size.
     Never(u64),
     /// At this size already, the smallest that was asked.
     Always(u64),
-    /// Nothing could be measured.
+    /// Nothing could be measured, or noise hides who is faster at the largest size.
     Unclear,
 }
 
@@ -131,11 +132,17 @@ pub fn crossing<E>(
 /// Where the rival begins to win, by what was asked (ascending sizes).
 fn settled(asked: Vec<Asked>) -> Crossing {
     let wins = asked.iter().rev().take_while(|a| a.verdict == Verdict::Faster).count();
-    let at = match (asked.len() - wins, asked.last()) {
-        (_, None) => Crossover::Unclear,
-        (_, Some(last)) if wins == 0 => Crossover::Never(last.size),
-        (0, _) => Crossover::Always(asked[0].size),
-        (first, _) => Crossover::Between(asked[first - 1].size, asked[first].size),
+    let first = asked.len() - wins;
+    let at = match asked.last() {
+        None => Crossover::Unclear,
+        Some(last) if wins == 0 && last.verdict == Verdict::Undecided => Crossover::Unclear,
+        Some(last) if wins == 0 => Crossover::Never(last.size),
+        Some(_) if first == 0 => Crossover::Always(asked[0].size),
+        Some(_) => {
+            let decided = |a: &Asked| a.verdict != Verdict::Undecided;
+            let low = asked[..first].iter().rposition(decided).unwrap_or(0);
+            Crossover::Between(asked[low].size, asked[first].size)
+        }
     };
     Crossing { asked, at }
 }
@@ -313,6 +320,30 @@ mod tests {
         assert_eq!((nothing.at, nothing.at.size()), (Crossover::Unclear, None));
         assert_eq!(crossing(&[], script(1.0)).unwrap().at, Crossover::Unclear);
         assert_eq!(crossing(&sizes, |_| Err::<Option<Asked>, _>("broken")), Err("broken"));
+    }
+
+    #[test]
+    fn what_noise_hides_is_no_answer() {
+        let sizes = steps(4096, 1 << 20);
+        let hidden = |from: u64, at: f64| {
+            let mut honest = script(at);
+            crossing(&sizes, |size| {
+                honest(size).map(|asked| {
+                    let hide = |a: Asked| match size >= from && a.verdict != Verdict::Faster {
+                        true => Asked { verdict: Verdict::Undecided, ..a },
+                        false => a,
+                    };
+                    asked.map(hide)
+                })
+            })
+            .unwrap()
+            .at
+        };
+        assert_eq!(hidden(1 << 20, 1e12), Crossover::Unclear);
+        assert_eq!(hidden(1 << 19, 1e12), Crossover::Unclear);
+        // Wins are seen from half a mebibyte on, and what is below hides from 64 KiB on.
+        let Crossover::Between(low, high) = hidden(1 << 16, 500_000.0) else { panic!("none") };
+        assert!(low < 1 << 16 && high > 1 << 18, "{low} {high}");
     }
 
     #[test]

@@ -17,21 +17,33 @@ use super::race::{heat, last, pool};
 use super::screen::{Screen, Screened};
 use super::strategy::Strategy;
 use crate::stats::Verdict;
-use crate::subject::{Cell, Contract, Variant};
+use crate::subject::{Cell, Contract, Level, Variant};
 use crate::trial::{EvaluateError, Evaluator, Observer, Phase};
 
 /// Parts of a cell's share of the budget: screening; the heat; the final. The rest is for
 /// the confirmation.
-const SCREEN: f64 = 0.55;
-const HEAT: f64 = 0.40;
-const FINAL: f64 = 0.75;
+const SCREEN: f64 = 0.50;
+const HEAT: f64 = 0.35;
+const FINAL: f64 = 0.60;
 
 /// Layouts of the confirmation.
 pub(super) const CONFIRM_LAYOUTS: (u32, u32) = (8, 240);
 
 /// Seconds that a cell's confirmation has by default.
-pub(super) fn confirm_seconds() -> f64 {
-    Budget::DEFAULT_CELL_SECONDS * (1.0 - SCREEN) * (1.0 - HEAT) * (1.0 - FINAL)
+pub(super) fn confirm_seconds(cell: &Cell) -> f64 {
+    let mean = Budget::DEFAULT_CELL_SECONDS * (1.0 - SCREEN) * (1.0 - HEAT) * (1.0 - FINAL);
+    mean * confirm_weight(cell)
+}
+
+/// What the confirmation of a cell gets, over what cells get in the mean. A layout's priming takes
+/// little in the first level and most in the last, and there the layouts differ most, too.
+fn confirm_weight(cell: &Cell) -> f64 {
+    match cell.state.level() {
+        Some(Level::L1) => 0.4,
+        Some(Level::L2) => 0.8,
+        Some(Level::Llc) => 1.6,
+        _ => 1.2,
+    }
 }
 
 /// All that a search starts from.
@@ -213,7 +225,11 @@ impl SizeRun<'_> {
         cells: &[Cell],
         parts: f64,
     ) -> Result<(), EvaluateError> {
-        for (done, cell) in cells.iter().enumerate() {
+        let all: f64 = cells.iter().map(confirm_weight).sum();
+        let mut left = parts * all / cells.len() as f64;
+        for cell in cells {
+            let part = left / confirm_weight(cell);
+            left -= confirm_weight(cell);
             let Some(outcome) = self.outcome.cells.iter_mut().find(|o| o.cell == *cell) else {
                 continue;
             };
@@ -230,7 +246,7 @@ impl SizeRun<'_> {
             let mut entrants: Vec<_> = field.iter().map(|c| candidate_entrant(c, true)).collect();
             entrants.extend(context.all_baseline_entrants(cell));
             let mut panel = context.panel(*cell, entrants);
-            let mut share = context.meter.share(parts - done as f64);
+            let mut share = context.meter.share(part.max(1.0));
             let (least, most) = CONFIRM_LAYOUTS;
             context.fill(&mut panel, Phase::Confirm, &mut share, least, most)?;
             let chosen = confirmed(&panel, &mut context.rng);

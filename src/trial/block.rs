@@ -115,6 +115,10 @@ pub struct Clock {
     pub range: (f64, f64),
     /// The same from dependent additions, for cross-checking.
     pub add_cycles_per_tick: f64,
+    /// Independent additions a core cycle, median over the request's blocks.
+    pub additions_per_cycle: f64,
+    /// Part of the blocks in which another thread had much of the core, 0 to 1.
+    pub shared: f64,
     /// Ticks of a pass without a call, and ticks of the driver a call: what is subtracted
     /// from printed (never from compared) times.
     pub pass_ticks: f64,

@@ -5,6 +5,7 @@
 
 mod block;
 mod body;
+mod company;
 mod countermeasure;
 mod failure;
 mod record;
@@ -14,6 +15,7 @@ pub use block::{
     BlockRequest, BlockResult, Check, Clock, Disturbance, Member, MemberOrder, Sample,
 };
 pub use body::{Body, Machine};
+pub use company::Company;
 pub use countermeasure::{Countermeasure, Without};
 pub use failure::{Failure, FailureKind, Misbehaviour};
 pub use record::{Phase, Progress, Role, Summary, Trial};

@@ -75,7 +75,11 @@ pub fn run_child(shared_path: &str) -> Result<(), ChildError> {
         household: Household::read(),
         told: Levels::of(&host.caches),
         levels: Levels::of(&host.caches),
-        instruments: Instruments::new(host.usable, host.tsc.calibrated_hz / 1e9)?,
+        instruments: Instruments::new(
+            host.usable,
+            host.tsc.calibrated_hz / 1e9,
+            host.cpu.microarch,
+        )?,
         memory: Memory::new(Verifier::new(host.usable)?),
         rigs: Vec::new(),
         others,

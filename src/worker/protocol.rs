@@ -10,7 +10,7 @@ use crate::subject::Op;
 use crate::trial::{BlockRequest, BlockResult, Body, Check, Failure};
 
 /// Counts changes of the messages; both sides must have the same.
-pub(super) const VERSION: u32 = 3;
+pub(super) const VERSION: u32 = 4;
 
 /// Exit status of a child whose line was closed by the function in flight.
 pub(super) const LINE_LOST: i32 = 120;

@@ -13,8 +13,8 @@ use crate::measure::{Edges, Levels, Thoroughness};
 use crate::stats::median;
 use crate::subject::{Cell, Op};
 use crate::trial::{
-    BlockRequest, BlockResult, Body, Check, Clock, EvaluateError, Evaluator, Failure, FailureKind,
-    Member, Sample,
+    BlockRequest, BlockResult, Body, Check, Clock, Company, EvaluateError, Evaluator, Failure,
+    FailureKind, Member, Sample,
 };
 
 /// Layouts that a worker makes before the other has its turn: few, so that both see the same
@@ -29,6 +29,7 @@ pub struct Workers {
     tuned: Option<(Tuning, Client)>,
     /// Why there is no C library with other settings.
     untuned: String,
+    company: Company,
     /// What runs in both workers where a request has no loop of ours, by op.
     link: Vec<(Op, Body)>,
 }
@@ -42,6 +43,7 @@ impl Workers {
             levels: None,
             tuned: None,
             untuned: "no thresholds were measured for it".into(),
+            company: Company::default(),
             link: Vec::new(),
         }
     }
@@ -49,6 +51,11 @@ impl Workers {
     /// The worker that nearly all runs in.
     pub fn main(&mut self) -> &mut Client {
         &mut self.main
+    }
+
+    /// Who else was on the core in all that was measured so far.
+    pub fn company(&self) -> Company {
+        self.company
     }
 
     /// Workers lost so far.
@@ -222,6 +229,9 @@ impl Whole {
                 cycles_per_tick: of(|c| c.cycles_per_tick),
                 range,
                 add_cycles_per_tick: of(|c| c.add_cycles_per_tick),
+                additions_per_cycle: of(|c| c.additions_per_cycle),
+                shared: self.clocks.iter().map(|c| c.shared).sum::<f64>()
+                    / self.clocks.len() as f64,
                 pass_ticks: of(|c| c.pass_ticks),
                 call_ticks: of(|c| c.call_ticks),
             },
@@ -285,10 +295,12 @@ fn without(
 
 impl Evaluator for Workers {
     fn evaluate(&mut self, request: &BlockRequest) -> Result<BlockResult, EvaluateError> {
-        match request.members.iter().position(|m| m.body == Body::LibcTuned) {
+        let result = match request.members.iter().position(|m| m.body == Body::LibcTuned) {
             None => self.main.evaluate(request),
             Some(tuned) => self.evaluate_both(request, tuned),
-        }
+        }?;
+        self.company.take(&result);
+        Ok(result)
     }
 
     fn verify(

@@ -158,11 +158,12 @@ pub(super) fn pass(ops: &mut Assembler, style: Style, rdtscp: bool) -> AssemblyO
     entry
 }
 
-/// A loop of [`CHAIN`] dependent instructions on rcx between the same fences.
+/// A loop of [`CHAIN`] instructions between the same fences: what `link` makes of their numbers.
+/// It may use rcx, rdx, rsi, rdi, r10 and r11.
 pub(super) fn ruler(
     ops: &mut Assembler,
     rdtscp: bool,
-    link: impl Fn(&mut Assembler),
+    link: impl Fn(&mut Assembler, u64),
 ) -> AssemblyOffset {
     dynasm!(ops; .arch x64; .align 64);
     let entry = ops.offset();
@@ -178,8 +179,8 @@ pub(super) fn ruler(
         ; .align 64
         ; next:
     );
-    for _ in 0..CHAIN {
-        link(ops);
+    for number in 0..CHAIN {
+        link(ops, number);
     }
     dynasm!(ops
         ; .arch x64

@@ -109,6 +109,9 @@ fn the_consumer_reads_the_destination_and_nothing_else() {
 #[test]
 fn the_ruler_gives_a_rate() {
     let driver = Driver::new(FeatureSet::EMPTY).expect("memory is there");
-    let (imul, add) = driver.rule(0.0);
-    assert!(imul > 0.0 && add > 0.0, "{imul} {add}");
+    let ruled = driver.rule(0.0);
+    assert!(ruled.cycles_per_tick > 0.0 && ruled.add_cycles_per_tick > 0.0, "{ruled:?}");
+    // A neighbour may have most of the core, but a chain is one addition a cycle at most.
+    let best = (0..200).map(|_| driver.rule(0.0).additions).fold(0.0, f64::max);
+    assert!(best > 1.0, "{best}");
 }

@@ -4,6 +4,7 @@ use super::noise::wanted;
 use crate::search::{CellOutcome, SizeOutcome};
 use crate::stats::median;
 use crate::subject::Cell;
+use crate::trial::Company;
 
 /// Half the width of an interval, times this, is the difference that 95 of 100 such intervals
 /// would see: 1.96 standard errors are the half width, and 1.64 more let 95 % of them lie
@@ -21,16 +22,19 @@ pub struct Loudness {
     pub cells: Vec<(Cell, f64)>,
     /// Part of the CPUs' time that others took, where it was much.
     pub steal: Option<f64>,
+    /// Who else was on the core.
+    pub company: Company,
 }
 
 /// How loud a search was; `None` where it was quiet. `steal`: part of the CPUs' time that
 /// others took meanwhile, where the system tells.
-pub fn loudness(sizes: &[SizeOutcome], steal: Option<f64>) -> Option<Loudness> {
+pub fn loudness(sizes: &[SizeOutcome], steal: Option<f64>, company: Company) -> Option<Loudness> {
     let cells = sizes.iter().flat_map(|s| &s.cells);
     let loud = cells.filter_map(|c| Some((c.cell, seen(c)?)));
     let cells: Vec<(Cell, f64)> = loud.filter(|(cell, seen)| *seen > wanted(cell)).collect();
     let steal = steal.filter(|s| *s >= STOLEN);
-    (!cells.is_empty() || steal.is_some()).then_some(Loudness { cells, steal })
+    let quiet = cells.is_empty() && steal.is_none() && company.to_string().is_empty();
+    (!quiet).then_some(Loudness { cells, steal, company })
 }
 
 /// The difference that the final of a cell could see, by the intervals of its finalists.
@@ -44,17 +48,18 @@ fn seen(outcome: &CellOutcome) -> Option<f64> {
 
 impl std::fmt::Display for Loudness {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "loud for what was asked: ")?;
+        let mut clauses = Vec::new();
         if !self.cells.is_empty() {
             let cell = |(cell, x): &(Cell, f64)| format!("above {:.1} % in {cell}", x * 100.0);
             let cells: Vec<String> = self.cells.iter().map(cell).collect();
-            write!(f, "differences can be believed only {}", cells.join(", "))?;
+            clauses.push(format!("differences can be believed only {}", cells.join(", ")));
         }
         if let Some(steal) = self.steal {
-            let also = if self.cells.is_empty() { "" } else { "; " };
-            write!(f, "{also}{:.0} % of the CPUs' time went to others", steal * 100.0)?;
+            clauses.push(format!("{:.0} % of the CPUs' time went to others", steal * 100.0));
         }
-        write!(f, " (`looptune selftest` says more)")
+        clauses.extend(Some(self.company.to_string()).filter(|c| !c.is_empty()));
+        let said = clauses.join("; ");
+        write!(f, "loud for what was asked: {said} (`looptune selftest` says more)")
     }
 }
 
@@ -105,12 +110,13 @@ mod tests {
 
     #[test]
     fn a_quiet_search_says_nothing_and_a_loud_one_how_loud() {
-        assert_eq!(loudness(&[size(&[0.0, 0.002, 0.003, 0.2])], Some(0.001)), None);
-        assert_eq!(loudness(&[size(&[])], None), None);
-        let loud = loudness(&[size(&[0.0, 0.02, 0.03, 0.02])], None).unwrap();
+        let alone = Company::default();
+        assert_eq!(loudness(&[size(&[0.0, 0.002, 0.003, 0.2])], Some(0.001), alone), None);
+        assert_eq!(loudness(&[size(&[])], None, alone), None);
+        let loud = loudness(&[size(&[0.0, 0.02, 0.03, 0.02])], None, alone).unwrap();
         assert!((loud.cells[0].1 - 0.0375).abs() < 0.001, "{loud:?}");
         assert!(loud.to_string().contains("only above 3.7 % in zero 4k l1"), "{loud}");
-        let stolen = loudness(&[size(&[0.0, 0.001])], Some(0.1)).unwrap();
+        let stolen = loudness(&[size(&[0.0, 0.001])], Some(0.1), alone).unwrap();
         assert!(stolen.to_string().contains("asked: 10 % of the CPUs' time"), "{stolen}");
     }
 }

@@ -11,7 +11,7 @@ use crate::search::run::{CONFIRM_LAYOUTS, confirm_seconds};
 use crate::search::{Effort, band, is_cheap};
 use crate::stats::{Interval, Share, median};
 use crate::subject::{Baseline, Cell, Level};
-use crate::trial::{Member, MemberOrder, Sample};
+use crate::trial::{Company, Member, MemberOrder, Sample};
 
 /// Differences that are planted: extra calls as a fraction of the calls.
 pub const PLANTS: [f64; 4] = [0.005, 0.01, 0.02, 0.05];
@@ -55,6 +55,8 @@ pub struct StateNoise {
     pub repeated: Share,
     /// Those that stayed disturbed.
     pub disturbed: Share,
+    /// Who else was on the core.
+    pub company: Company,
     /// Involuntary context switches of the worker in samples that were kept.
     pub switches: u64,
     /// Step of the time-stamp counter, ticks, as the samples show it.
@@ -97,7 +99,7 @@ fn effort(desk: &mut Desk<'_>, cell: Cell, loops: &Loops) -> Result<Effort, Self
     let began = Instant::now();
     desk.ask(cell, &members, pilot, MemberOrder::Shuffled)?;
     let layout = began.elapsed().as_secs_f64() / f64::from(PILOT_LAYOUTS);
-    let affordable = (confirm_seconds() / layout) as u32;
+    let affordable = (confirm_seconds(&cell) / layout) as u32;
     let layouts = affordable.clamp(CONFIRM_LAYOUTS.0, CONFIRM_LAYOUTS.1);
     Ok(Effort { layouts, ..pilot })
 }
@@ -127,6 +129,7 @@ pub(super) fn state(
         }
         told.take(&result.samples, result.clock.cycles_per_tick, l1);
         told.disturbed += u64::from(result.disturbed);
+        told.company.take(&result);
     }
     let bias_layouts = (effort.layouts * BIAS_LAYOUTS).max(LEAST_BIAS_LAYOUTS);
     let bias_effort = Effort { layouts: bias_layouts, ..effort };
@@ -150,6 +153,7 @@ pub(super) fn state(
         drift: drift(&told.sentinel),
         repeated: told.repeated,
         disturbed: Share { hits: told.disturbed, of: told.repeated.of },
+        company: told.company,
         switches: told.switches,
         clock_step: step_of(told.ticks),
         seconds: began.elapsed().as_secs_f64(),
@@ -165,6 +169,7 @@ struct Told {
     sentinel: Vec<(f64, f64)>,
     repeated: Share,
     disturbed: u64,
+    company: Company,
     switches: u64,
     /// Lengths of passes of the first.
     ticks: Vec<u64>,
