@@ -72,11 +72,13 @@ fn about(space: &RecordedSpace, rows: &[Quality]) -> String {
     let (blocks, disturbed) = space.blocks;
     let width = rows.first().map_or(0.0, |r| r.width);
     format!(
-        "{} candidates, {} samples of each in {} epochs; {:.0} % of {} blocks were disturbed and \
-         are left out, with {} candidates. The best counts as found within {:.1} %.",
+        "{} candidates, {} samples of each in {} epochs, each off by {:.1} %; {:.0} % of {} blocks \
+         were disturbed and are left out, with {} candidates. The best counts as found within \
+         {:.1} %.",
         space.candidates.len(),
         space.samples_each(),
         space.epochs,
+        space.noise * 100.0,
         disturbed as f64 / blocks.max(1) as f64 * 100.0,
         blocks,
         space.short,
@@ -138,7 +140,7 @@ pub fn quality_json(spaces: &[RecordedSpace], contested: &Contested) -> Value {
                 "op": space.cell.op.word(), "size_bytes": space.cell.size,
                 "state": space.cell.state.to_string(), "drive": space.cell.drive.word(),
                 "candidates": space.candidates.len(), "samples_each": space.samples_each(),
-                "epochs": space.epochs, "blocks": space.blocks.0, "disturbed": space.blocks.1,
+                "epochs": space.epochs, "noise": space.noise, "blocks": space.blocks.0, "disturbed": space.blocks.1,
                 "width": rows.first().map_or(0.0, |r| r.width),
                 "strategies": rows.iter().map(strategy).collect::<Vec<_>>(),
             })

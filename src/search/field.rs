@@ -9,9 +9,9 @@ use rand_chacha::ChaCha8Rng;
 use super::budget::Share;
 use super::candidate::{Candidate, axes_apart};
 use super::context::{Context, candidate_entrant};
-use super::panel::Effort;
+use super::panel::{Effort, Panel};
 use super::plan::is_cheap;
-use super::screen::{LARGE, Screen};
+use super::screen::{LARGE, Look, Screen};
 use crate::space::stratified;
 use crate::subject::{Level, Variant};
 use crate::trial::{EvaluateError, Phase};
@@ -110,28 +110,12 @@ impl<'f, 'a, 's> Field<'f, 'a, 's> {
         !self.screen.tallies[index].values.is_empty() || self.screen.failed.contains_key(&index)
     }
 
-    /// Log times of a candidate relative to the baseline, one a layout; empty where it failed.
-    pub(super) fn values(&self, index: usize) -> &[f64] {
-        match self.screen.failed.contains_key(&index) {
-            true => &[],
-            false => &self.screen.tallies[index].values,
-        }
-    }
-
     /// The middle of a candidate's values; `None` without any.
     pub(super) fn score(&self, index: usize) -> Option<f64> {
         if self.screen.failed.contains_key(&index) {
             return None;
         }
         self.screen.tallies[index].score()
-    }
-
-    /// Candidates with a score, fastest first.
-    pub(super) fn leaders(&self) -> Vec<usize> {
-        let mut all: Vec<(usize, f64)> =
-            (0..self.len()).filter_map(|i| Some((i, self.score(i)?))).collect();
-        all.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
-        all.into_iter().map(|(i, _)| i).collect()
     }
 
     /// Candidates of a later stage rank before those of an earlier.
@@ -141,17 +125,15 @@ impl<'f, 'a, 's> Field<'f, 'a, 's> {
         }
     }
 
-    /// See [`Field::promote`].
-    pub(super) fn stage(&self, index: usize) -> u32 {
-        self.screen.tallies[index].stage
+    /// Every time so far, the baselines' among them: of those the first is `len()`, the next one
+    /// more.
+    pub(super) fn looks(&self) -> &[Look] {
+        &self.screen.looks
     }
 
-    /// From here on only fresh values of these count.
-    pub(super) fn forget(&mut self, who: &[usize]) {
-        for index in who {
-            let tally = &mut self.screen.tallies[*index];
-            tally.fresh_from = tally.values.len();
-        }
+    /// From now on this is a candidate's score: its log time relative to the baseline.
+    pub(super) fn judge(&mut self, index: usize, score: f64) {
+        self.screen.tallies[index].judged = Some(score);
     }
 
     /// The requests that follow are of this visit of the whole field.
@@ -256,6 +238,7 @@ impl<'f, 'a, 's> Field<'f, 'a, 's> {
         let effort = Effort { layouts, blocks, pass_ns: PASS_NS, limit_ns: 0 };
         self.context.measure(&mut panel, Phase::Screen, effort, &mut self.share)?;
         let references = panel.references();
+        self.keep(&panel, &references, fixed, chunk);
         for (k, index) in chunk.iter().enumerate() {
             match panel.failures[fixed + k].take() {
                 Some(failure) => {
@@ -270,6 +253,37 @@ impl<'f, 'a, 's> Field<'f, 'a, 's> {
         self.screen.samples += panel.samples;
         self.screen.seconds += panel.seconds;
         Ok(())
+    }
+
+    /// Keeps every time of a panel whose first `fixed` entrants are baselines.
+    fn keep(&mut self, panel: &Panel, references: &[usize], fixed: usize, chunk: &[usize]) {
+        for row in panel.blocks() {
+            let block = self.screen.blocks;
+            self.screen.blocks += 1;
+            let told: Vec<f64> =
+                references.iter().map(|r| row[*r]).filter(|v| !v.is_nan()).collect();
+            if told.is_empty() {
+                continue;
+            }
+            let mean = told.iter().sum::<f64>() / told.len() as f64;
+            // The reference is there several times, the others once.
+            let baseline = |place: usize| {
+                let before = |p: &usize| *p < place && !references.contains(p);
+                match references.contains(&place) {
+                    true => 0,
+                    false => 1 + (0..fixed).filter(before).count(),
+                }
+            };
+            let who = |place: usize| match place.checked_sub(fixed) {
+                Some(k) => chunk[k],
+                None => self.screen.candidates.len() + baseline(place),
+            };
+            let timed = row.iter().enumerate().filter(|(_, log)| !log.is_nan());
+            let looks: Vec<Look> = timed
+                .map(|(place, log)| Look { who: who(place), block, log: *log, over: log - mean })
+                .collect();
+            self.screen.looks.extend(looks);
+        }
     }
 
     /// One request of one candidate alone: so many samples in a row, the log of their median

@@ -289,6 +289,11 @@ impl Panel {
         paired
     }
 
+    /// Of each block the entrants' logs of gross ticks a call, NaN where one is missing.
+    pub fn blocks(&self) -> impl Iterator<Item = &[f64]> {
+        self.rows.iter().map(|row| row.gross.as_slice())
+    }
+
     /// Log time of an entrant over the fastest of the references of the block (what disturbs one
     /// of them only ever adds); the median of each layout, in their order.
     pub fn by_layout(&self, index: usize, reference: &[usize]) -> Vec<f64> {

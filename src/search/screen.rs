@@ -32,6 +32,19 @@ pub(super) struct Screened {
     pub(super) excluded: Excluded,
 }
 
+/// One time of one candidate or baseline.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Look {
+    /// A candidate's index; past the candidates, a baseline's.
+    pub(super) who: usize,
+    /// Which block of the screening, from 0: one moment of the machine.
+    pub(super) block: u32,
+    /// Log of ticks a call.
+    pub(super) log: f64,
+    /// The same over the mean of the first baseline's in the block.
+    pub(super) over: f64,
+}
+
 /// What is known of one candidate.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
@@ -39,19 +52,22 @@ pub(super) struct Tally {
     pub(super) values: Vec<f64>,
     /// How far it came: candidates of a later stage rank before those of an earlier.
     pub(super) stage: u32,
-    /// Whether values count from here on only: a race on fresh data.
-    pub(super) fresh_from: usize,
+    /// What the strategy makes of the candidate in the end, in place of the middle of its values.
+    pub(super) judged: Option<f64>,
 }
 
 /// Part of the values that is cut from each end where there are enough of them.
 const CUT: f64 = 0.25;
 
 impl Tally {
-    /// The middle of the values that count; `None` without any.
+    /// What it was judged to take, else the middle of the values; `None` without any.
     pub(super) fn score(&self) -> Option<f64> {
-        let mut values = self.values[self.fresh_from.min(self.values.len())..].to_vec();
+        let mut values = self.values.clone();
         if values.is_empty() {
             return None;
+        }
+        if self.judged.is_some() {
+            return self.judged;
         }
         values.sort_unstable_by(f64::total_cmp);
         // Of two the mean, of three the middle one, of more the mean of the middle half.
@@ -66,6 +82,10 @@ pub(super) struct Screen<'s> {
     pub(super) cell: Cell,
     pub(super) candidates: &'s [Candidate],
     pub(super) tallies: Vec<Tally>,
+    /// Every time, in the order they came.
+    pub(super) looks: Vec<Look>,
+    /// Blocks so far.
+    pub(super) blocks: u32,
     pub(super) failed: HashMap<usize, Failure>,
     pub(super) samples: u64,
     pub(super) seconds: f64,
@@ -78,6 +98,8 @@ impl<'s> Screen<'s> {
             cell,
             candidates,
             tallies: vec![Tally::default(); candidates.len()],
+            looks: Vec::new(),
+            blocks: 0,
             failed: HashMap::new(),
             samples: 0,
             seconds: 0.0,

@@ -2,14 +2,15 @@
 //!
 //! A space is recorded by `looptune search --strategy exhaustive --epochs E --rounds R --record`:
 //! every candidate, again and again, each visit of all in a new order and with the baseline in
-//! every block. A sample is kept as the log of its time over the faster of the baseline's samples
-//! of its own block (what disturbs one of those only ever adds), and is never parted from it.
-//! Blocks in which the baseline was slow are left out: something else ran on the core, and the
-//! block says nothing of the loops.
+//! every block. Of a sample is told apart what is the loop's own, what the moment did to all
+//! members of its block, and the rest (see [`polish`]). A replayed block has a recorded moment,
+//! and of each member, the baseline among them, a recorded time of its own with its rest: so a
+//! search is told what the machine would have told it, noise and all.
 
 mod contest;
 mod drift;
 mod judge;
+mod polish;
 mod space;
 
 use std::io::Write;
@@ -28,6 +29,7 @@ use crate::trial::{
 pub use contest::{Allowance, Contest, Contested};
 use drift::Drift;
 pub use judge::{Better, Quality, Run, better, quality};
+use space::of_half;
 pub use space::{RecordedSpace, spaces};
 
 /// Calls that a replayed sample claims: so many that rounding to whole ticks loses nothing.
@@ -37,13 +39,14 @@ const CALLS: u32 = 1_000_000;
 ///
 /// Samples of a member are drawn from one half of the recorded epochs, without putting back;
 /// when all were drawn they are shuffled and drawn again, so that asking for more than was
-/// recorded tells nothing new. The baseline's own samples are even: its noise is in the others,
-/// which are kept relative to it.
+/// recorded tells nothing new. The same of the baseline and of the moments of blocks.
 pub struct Replay<'s> {
     space: &'s RecordedSpace,
     half: u32,
     rng: ChaCha8Rng,
     decks: Vec<Deck>,
+    baseline: Deck,
+    moments: Deck,
     drift: Option<Drift>,
     trace: Option<&'s mut dyn Write>,
     requests: u64,
@@ -62,6 +65,23 @@ struct Deck {
     next: usize,
 }
 
+impl Deck {
+    fn of(cards: Vec<f64>) -> Deck {
+        // The first deal shuffles.
+        Deck { next: cards.len(), cards }
+    }
+
+    /// The next card; 0 of an empty deck.
+    fn deal(&mut self, rng: &mut ChaCha8Rng) -> f64 {
+        if self.next == self.cards.len() {
+            self.cards.shuffle(rng);
+            self.next = 0;
+        }
+        self.next += 1;
+        self.cards.get(self.next - 1).copied().unwrap_or(0.0)
+    }
+}
+
 impl<'s> Replay<'s> {
     /// Answers from the even epochs where the seed is even, from the odd ones where it is odd;
     /// the other half is the truth. With `drift` the machine's speed wanders as the samples go
@@ -77,23 +97,26 @@ impl<'s> Replay<'s> {
             half: half(seed),
             rng: ChaCha8Rng::seed_from_u64(seed),
             decks: vec![Deck::default(); space.candidates.len()],
+            baseline: Deck::of(of_half(&space.baseline, half(seed))),
+            moments: Deck::of(of_half(&space.moments, half(seed))),
             drift: drift.then(|| Drift::new(seed)),
             trace,
             requests: 0,
         }
     }
 
-    fn deal(&mut self, index: usize) -> f64 {
-        let deck = &mut self.decks[index];
-        if deck.next == deck.cards.len() {
-            if deck.cards.is_empty() {
-                deck.cards = self.space.half(index, self.half);
+    fn deal(&mut self, index: Option<usize>) -> f64 {
+        let deck = match index {
+            None => &mut self.baseline,
+            Some(index) => {
+                let deck = &mut self.decks[index];
+                if deck.cards.is_empty() {
+                    *deck = Deck::of(self.space.half(index, self.half));
+                }
+                deck
             }
-            deck.cards.shuffle(&mut self.rng);
-            deck.next = 0;
-        }
-        deck.next += 1;
-        deck.cards[deck.next - 1]
+        };
+        deck.deal(&mut self.rng)
     }
 
     /// Which candidate each member is; `None` is the baseline.
@@ -171,9 +194,10 @@ impl Evaluator for Replay<'_> {
         for layout in 0..request.layouts {
             for block in 0..request.blocks {
                 // A block is one moment of the machine.
-                let moment = self.drift.as_mut().map_or(0.0, |d| d.pass(members.len() as u64));
+                let drift = self.drift.as_mut().map_or(0.0, |d| d.pass(members.len() as u64));
+                let moment = drift + self.moments.deal(&mut self.rng);
                 for (member, index) in members.iter().enumerate() {
-                    let relative = index.map_or(0.0, |index| self.deal(index));
+                    let relative = self.deal(*index);
                     let log = self.space.baseline_log_ticks + relative + moment;
                     result.samples.push(Sample {
                         member: member as u32,

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::polish::{Entry, polish};
 use crate::results::error::ResultsError;
 use crate::results::folder::Folder;
 use crate::results::sample::RecordedSample;
@@ -10,16 +11,12 @@ use crate::stats::median;
 use crate::subject::{Baseline, Cell, Subject, Variant};
 use crate::trial::{Body, Phase};
 
-/// A block in which the baseline took longer by this (as a log) than it takes in the quietest
-/// quarter of all blocks was disturbed: half a core is lost to a busy neighbour, a few per cent to
-/// the clock.
-const QUIET: f64 = 0.09;
-
-/// The two samples of the baseline in a block agree within this, or the block was disturbed.
-const AGREE: f64 = 0.05;
+/// A block in which the members' times lie so many times farther from what is usual of each than
+/// in the middle one of all blocks was disturbed: something got into some of them.
+const SPREAD: f64 = 3.0;
 
 /// Samples that a candidate must have in each half of the epochs to be judged at all.
-const LEAST: usize = 3;
+const LEAST: usize = 12;
 
 /// Every candidate of a cell with its recorded samples.
 #[derive(Clone, Debug)]
@@ -34,10 +31,18 @@ pub struct RecordedSpace {
     pub blocks: (u64, u64),
     /// Candidates left out because too few of their samples were undisturbed.
     pub short: u64,
+    /// Usual distance of a sample from the middle of its candidate's, as a fraction, once what the
+    /// moment did to all is taken away.
+    pub noise: f64,
     /// Typical log of ticks a call of the baseline.
     pub(super) baseline_log_ticks: f64,
-    /// Of each candidate, log times relative to the baseline, each with its epoch.
+    /// Of each candidate, log times over the baseline's typical one, without what the moment did
+    /// to all, each with its epoch.
     pub(super) samples: Vec<Vec<(u32, f64)>>,
+    /// The same of the baseline itself.
+    pub(super) baseline: Vec<(u32, f64)>,
+    /// What the blocks did to all of their members, as a log, each with its epoch.
+    pub(super) moments: Vec<(u32, f64)>,
     pub(super) places: HashMap<Body, usize>,
     /// Recorded ids without enough samples, for messages.
     known: Vec<Variant>,
@@ -46,8 +51,7 @@ pub struct RecordedSpace {
 impl RecordedSpace {
     /// Samples of a candidate in the even or odd epochs.
     pub(super) fn half(&self, index: usize, half: u32) -> Vec<f64> {
-        let of_half = self.samples[index].iter().filter(|(epoch, _)| epoch % 2 == half);
-        of_half.map(|(_, value)| *value).collect()
+        of_half(&self.samples[index], half)
     }
 
     /// Median log time of a candidate in the even or odd epochs.
@@ -73,16 +77,22 @@ impl RecordedSpace {
     }
 }
 
+/// The values of the even or odd epochs.
+pub(super) fn of_half(values: &[(u32, f64)], half: u32) -> Vec<f64> {
+    values.iter().filter(|(epoch, _)| epoch % 2 == half).map(|(_, value)| *value).collect()
+}
+
 /// What is read of one cell.
 #[derive(Default)]
 struct Reading {
     epochs: HashMap<(String, u32), u32>,
-    /// Of each block the baseline's logs of ticks a call.
-    blocks: Vec<Vec<f64>>,
-    /// Candidates' samples: epoch, block, log of ticks a call.
-    samples: HashMap<Variant, Vec<(u32, usize, f64)>>,
-    /// In the order of first appearance.
+    /// Of each block its epoch.
+    blocks: Vec<u32>,
+    /// All times; the baseline is subject 0.
+    entries: Vec<Entry>,
+    /// Candidates, from subject 1.
     order: Vec<Variant>,
+    subjects: HashMap<Variant, usize>,
     /// The request in work, and where each of its blocks is in `blocks`.
     request: Option<(String, u64)>,
     places: HashMap<(u32, u32), usize>,
@@ -90,56 +100,54 @@ struct Reading {
 
 impl Reading {
     fn take(&mut self, sample: &RecordedSample, request: u64, epoch: u32) {
+        let subject = match &sample.subject {
+            Subject::Baseline(Baseline::Libc) => 0,
+            Subject::Variant(variant) => *self.subjects.entry(*variant).or_insert_with(|| {
+                self.order.push(*variant);
+                self.order.len()
+            }),
+            _ => return,
+        };
         let asked = Some((sample.run.clone(), request));
         if self.request != asked {
             self.request = asked;
             self.places.clear();
         }
+        let next = self.epochs.len() as u32;
+        let epoch = *self.epochs.entry((sample.run.clone(), epoch)).or_insert(next);
         let block = *self.places.entry(sample.place).or_insert_with(|| {
-            self.blocks.push(Vec::new());
+            self.blocks.push(epoch);
             self.blocks.len() - 1
         });
         let log = (sample.ticks.max(1) as f64 / f64::from(sample.calls)).ln();
-        match &sample.subject {
-            Subject::Baseline(Baseline::Libc) => self.blocks[block].push(log),
-            Subject::Variant(variant) => {
-                let next = self.epochs.len() as u32;
-                let epoch = *self.epochs.entry((sample.run.clone(), epoch)).or_insert(next);
-                let list = self.samples.entry(*variant).or_insert_with(|| {
-                    self.order.push(*variant);
-                    Vec::new()
-                });
-                list.push((epoch, block, log));
-            }
-            _ => {}
-        }
+        self.entries.push(Entry { subject, block, log });
     }
 
     /// The space, without what was disturbed; `None` where too little is left for a search.
     fn finish(self, cell: Cell) -> Option<RecordedSpace> {
-        let mut all: Vec<f64> = self.blocks.iter().flatten().copied().collect();
-        all.sort_unstable_by(f64::total_cmp);
-        let quiet = *all.get(all.len() / 4)? + QUIET;
-        let level: Vec<Option<f64>> = self
-            .blocks
-            .iter()
-            .map(|logs| {
-                let low = logs.iter().copied().fold(f64::INFINITY, f64::min);
-                let high = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-                (high < quiet && high - low < AGREE).then_some(low)
-            })
-            .collect();
-        let mut kept: HashMap<Variant, Vec<(u32, f64)>> = HashMap::new();
-        for (variant, samples) in &self.samples {
-            let calm = samples.iter().filter_map(|(e, b, log)| Some((*e, log - level[*b]?)));
-            kept.insert(*variant, calm.collect());
+        let polished = polish(&self.entries, 1 + self.order.len(), self.blocks.len());
+        if self.blocks.is_empty() {
+            return None;
         }
-        let whole = |v: &&Variant| {
-            let of = |half| kept[v].iter().filter(|(e, _)| e % 2 == half).count() >= LEAST;
+        let usual = median(&mut polished.rests.clone());
+        // Clocks have steps: where all are still, a rest of nothing is no measure.
+        let calm = |block: usize| polished.rests[block] <= (usual * SPREAD).max(1e-3);
+        let level = polished.own[0];
+        let mut own: Vec<Vec<(u32, f64)>> = vec![Vec::new(); 1 + self.order.len()];
+        for entry in self.entries.iter().filter(|e| calm(e.block)) {
+            let value = entry.log - polished.moments[entry.block] - level;
+            own[entry.subject].push((self.blocks[entry.block], value));
+        }
+        let halves = |samples: &[(u32, f64)]| {
+            let of = |half| samples.iter().filter(|(e, _)| e % 2 == half).count() >= LEAST;
             of(0) && of(1)
         };
+        let (baseline, loops) = own.split_first_mut()?;
+        let mut kept: HashMap<Variant, Vec<(u32, f64)>> =
+            self.order.iter().copied().zip(loops.iter_mut().map(std::mem::take)).collect();
         let recorded = self.order.len();
-        let enough: Vec<Variant> = self.order.iter().filter(whole).copied().collect();
+        let enough: Vec<Variant> =
+            self.order.iter().filter(|v| halves(&kept[*v])).copied().collect();
         // What the present encoder makes of the ids; of several that are one code, one stays.
         let candidates = compile_all(enough).ok()?;
         let short = recorded - candidates.len();
@@ -147,20 +155,26 @@ impl Reading {
         let samples: Vec<Vec<(u32, f64)>> =
             candidates.iter().filter_map(|c| kept.remove(&c.variant)).collect();
         let known = kept.into_keys().collect();
-        let calm: Vec<f64> = level.iter().flatten().copied().collect();
-        let blocks = (level.len() as u64, (level.len() - calm.len()) as u64);
+        let moments: Vec<(u32, f64)> = (0..self.blocks.len())
+            .filter(|block| calm(*block))
+            .map(|block| (self.blocks[block], polished.moments[block]))
+            .collect();
+        let blocks = (self.blocks.len() as u64, (self.blocks.len() - moments.len()) as u64);
         let space = RecordedSpace {
             cell,
             epochs: self.epochs.len() as u32,
             blocks,
             short: short as u64,
-            baseline_log_ticks: median(&mut calm.clone()),
+            noise: usual.exp_m1(),
+            baseline_log_ticks: level,
             samples,
+            baseline: std::mem::take(baseline),
+            moments,
             places,
             candidates,
             known,
         };
-        (space.candidates.len() > 1).then_some(space)
+        (space.candidates.len() > 1 && halves(&space.moments)).then_some(space)
     }
 }
 

@@ -1,5 +1,5 @@
 //! The default: a first look at every kind, steps from the leaders, sequential halving, and a
-//! fresh race of the last few.
+//! race of the last few. At every turn all looks so far are judged together by a [`Model`].
 
 use super::super::field::{Field, Looks};
 use super::model::Model;
@@ -48,16 +48,20 @@ pub(super) fn run(field: &mut Field<'_, '_, '_>, settings: &Strategy) -> Result<
     let steps = settings.local_rounds.max(1);
     let step = (samples * STEPS / f64::from(steps)) as usize;
     for _ in 0..steps {
-        learn(field, &mut model);
+        model.fit(field.looks());
         let next = next(field, &model, step);
         if next.is_empty() {
             break;
         }
         field.measure(&next, Looks::of(1))?;
     }
-    halve(field, &mut model, samples * HALVING)?;
+    let last = halve(field, &mut model, samples * HALVING)?;
     if field.is_alone() {
-        race(field)?;
+        race(field, &last)?;
+        model.fit(field.looks());
+    }
+    for (index, expected) in posterior(field, &model) {
+        field.judge(index, expected - model.baseline());
     }
     Ok(())
 }
@@ -69,20 +73,10 @@ fn with_favourites(field: &mut Field<'_, '_, '_>, count: usize) -> Vec<usize> {
     first
 }
 
-fn learn(field: &Field<'_, '_, '_>, model: &mut Model) {
-    let seen: Vec<(usize, f64, f64)> = (0..field.len())
-        .filter_map(|i| Some((i, field.score(i)?, field.values(i).len() as f64)))
-        .collect();
-    model.fit(&seen);
-}
-
 /// All that were timed, by what model and samples together say of them, fastest first.
 fn posterior(field: &Field<'_, '_, '_>, model: &Model) -> Vec<(usize, f64)> {
-    let of = |i: usize| {
-        let score = field.score(i)?;
-        Some((i, model.posterior(i, score, field.values(i).len() as f64)))
-    };
-    let mut all: Vec<(usize, f64)> = (0..field.len()).filter_map(of).collect();
+    let timed = (0..field.len()).filter(|i| field.score(*i).is_some());
+    let mut all: Vec<(usize, f64)> = timed.map(|i| (i, model.posterior(i))).collect();
     all.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
     all
 }
@@ -122,7 +116,7 @@ fn halve(
     field: &mut Field<'_, '_, '_>,
     model: &mut Model,
     samples: f64,
-) -> Result<(), EvaluateError> {
+) -> Result<Vec<usize>, EvaluateError> {
     let last = if field.is_alone() { LAST } else { HANDED_ON };
     // n + n/2·2 + n/4·4 + …: every round costs the same.
     let mut rounds = 1;
@@ -131,27 +125,22 @@ fn halve(
     }
     let mut count = ((samples / f64::from(rounds)) as usize).max(last);
     for round in 0..rounds {
-        learn(field, model);
+        model.fit(field.looks());
         let mut left: Vec<usize> = posterior(field, model).iter().map(|(i, _)| *i).collect();
         left.truncate(count);
         field.promote(&left, round + 1);
         field.measure(&left, Looks::of(1 << round))?;
         count = (count / 2).max(last);
     }
-    learn(field, model);
+    model.fit(field.looks());
     let mut left: Vec<usize> = posterior(field, model).iter().map(|(i, _)| *i).collect();
     left.truncate(last);
     field.promote(&left, rounds + 1);
-    Ok(())
+    Ok(left)
 }
 
-/// The last few again, by fresh samples alone, until the share is used.
-fn race(field: &mut Field<'_, '_, '_>) -> Result<(), EvaluateError> {
-    let mut last: Vec<usize> = field.leaders();
-    let top = last.iter().map(|i| field.stage(*i)).max().unwrap_or(0);
-    last.retain(|i| field.stage(*i) == top);
-    field.promote(&last, top + 1);
-    field.forget(&last);
+/// The last few again, until the share is used.
+fn race(field: &mut Field<'_, '_, '_>, last: &[usize]) -> Result<(), EvaluateError> {
     let layouts = (field.affords() / (last.len() as u64 + 3)).clamp(1, 10_000) as u32;
-    field.measure(&last, Looks::of(layouts))
+    field.measure(last, Looks::of(layouts))
 }

@@ -1,8 +1,15 @@
-//! What the samples so far say of loops that nobody has looked at: log time as a sum of effects
-//! of axis values, and of pairs of them, each shrunk towards nothing where few samples show it.
+//! What the looks so far say of every loop, those among them that nobody has looked at: log time
+//! as a sum of effects of axis values, and of pairs of them, of what is the loop's own, and of the
+//! moment. Each effect is shrunk towards nothing where few looks show it.
+//!
+//! That the moment is an effect like the others is what makes looks of different blocks
+//! comparable: of a block's fifty members the fit knows what to expect, so they tell its moment
+//! far better than the baseline's two samples do.
 
 use std::collections::HashMap;
 
+use super::super::screen::Look;
+use crate::stats::median;
 use crate::subject::Variant;
 
 /// What a group's levels are told apart by: a few axes of a variant.
@@ -72,23 +79,45 @@ fn detour(v: &Variant, key: &mut Vec<u32>) {
     key.push(v.direction as u32);
 }
 
-/// Times that all effects are fitted to what the others leave over.
-const PASSES: usize = 12;
+/// Times that all effects are fitted to what the others leave over: at first, and when there are
+/// new looks.
+const FIRST_PASSES: usize = 10;
+const PASSES: usize = 4;
 
 /// What is slower than the fastest by more than this (as a log) is only slow: how slow, shall not
 /// bend what is said of the fast ones.
 const SLOW: f64 = 0.5;
 
-/// Samples of a candidate that what the model says of it is worth.
-const WORTH: f64 = 1.0;
+/// Rests beyond so many of their usual size count as of that size: a look into which something
+/// got says little of the loop (Huber's estimate).
+const FAR: f64 = 1.4;
+
+/// A median distance times this is a standard deviation.
+const DEVIATION: f64 = 1.482_6;
+
+/// What is left of loops' differences when their axes are accounted for, and what an effect of
+/// axes is like, as logs. Against these, and against the noise that there is, one weighs how much
+/// so many looks say.
+const OWN: f64 = 0.02;
+const EFFECT: f64 = 0.05;
+
+/// Looks of nothing by which the effect of a moment is shrunk, and the own of a baseline, which is
+/// in every block.
+const MOMENT: f64 = 0.5;
+const BASELINE: f64 = 0.05;
 
 /// The effects, as last fitted.
 pub(super) struct Model {
     /// Of each candidate, its level in each group.
     levels: Vec<[u32; GROUPS.len()]>,
-    /// Of each group, how many levels there are.
-    counts: [usize; GROUPS.len()],
+    /// By group and level.
+    effects: Vec<Vec<f64>>,
+    /// Of each candidate, then of each baseline.
+    own: Vec<f64>,
+    moments: Vec<f64>,
+    mean: f64,
     predictions: Vec<f64>,
+    fitted: bool,
 }
 
 impl Model {
@@ -109,59 +138,97 @@ impl Model {
                 })
             })
             .collect();
-        let counts = std::array::from_fn(|group| names[group].len());
-        let predictions = vec![0.0; levels.len()];
-        Model { levels, counts, predictions }
+        Model {
+            effects: names.iter().map(|names| vec![0.0; names.len()]).collect(),
+            own: vec![0.0; levels.len()],
+            moments: Vec::new(),
+            mean: 0.0,
+            predictions: vec![0.0; levels.len()],
+            levels,
+            fitted: false,
+        }
     }
 
-    /// Fits the effects to values, given as (candidate, mean, number of samples).
-    pub(super) fn fit(&mut self, seen: &[(usize, f64, f64)]) {
-        let weight: f64 = seen.iter().map(|s| s.2).sum();
-        if weight == 0.0 {
+    /// Fits the effects to all looks.
+    pub(super) fn fit(&mut self, looks: &[Look]) {
+        let candidates = self.levels.len();
+        let mut fast: Vec<f64> =
+            looks.iter().filter(|l| l.who < candidates).map(|l| l.over).collect();
+        if fast.is_empty() {
             return;
         }
-        let mut fast: Vec<f64> = seen.iter().map(|s| s.1).collect();
-        fast.sort_unstable_by(f64::total_cmp);
         // Not the very fastest: it may be an accident.
-        let slow = fast[fast.len() / 100] + SLOW;
-        let value = |s: &(usize, f64, f64)| s.1.min(slow);
-        let mean = seen.iter().map(|s| value(s) * s.2).sum::<f64>() / weight;
-        let mut left: Vec<f64> = seen.iter().map(|s| value(s) - mean).collect();
-        let mut effects: [Vec<f64>; GROUPS.len()] =
-            std::array::from_fn(|group| vec![0.0; self.counts[group]]);
+        let place = fast.len() / 100;
+        let slow = *fast.select_nth_unstable_by(place, f64::total_cmp).1 + SLOW;
+        let value = |l: &Look| l.log - (l.over - slow).max(0.0);
+        let blocks = looks.last().map_or(0, |l| l.block as usize + 1);
+        self.moments.resize(blocks, 0.0);
+        let last = looks.iter().map(|l| l.who).max().unwrap_or(0);
+        self.own.resize(self.own.len().max(last + 1), 0.0);
+        if !self.fitted {
+            self.mean = looks.iter().map(value).sum::<f64>() / looks.len() as f64;
+        }
+        let mut left: Vec<f64> = looks.iter().map(|l| value(l) - self.expected(l)).collect();
+        let passes = if self.fitted { PASSES } else { FIRST_PASSES };
         let mut sums = Vec::new();
-        for _ in 0..PASSES {
-            for (group, (_, shrink)) in GROUPS.iter().enumerate() {
-                let effects = &mut effects[group];
+        for pass in 0..passes {
+            let usual = DEVIATION * median(&mut left.iter().map(|l| l.abs()).collect::<Vec<_>>());
+            // In the first pass all that is to be explained is left.
+            let far = if pass == 0 && !self.fitted { f64::INFINITY } else { usual * FAR };
+            let noise = usual * usual;
+            let axes = ((noise + OWN * OWN) / (EFFECT * EFFECT)).max(1.0);
+            let own = (noise / (OWN * OWN)).clamp(0.25, 30.0);
+            let shrink = |who: usize| if who < candidates { own } else { BASELINE };
+            let mut update = |effects: &mut Vec<f64>,
+                              level: &dyn Fn(&Look) -> Option<usize>,
+                              shrink: &dyn Fn(usize) -> f64| {
                 sums.clear();
-                sums.resize(effects.len(), (0.0, *shrink));
-                for ((index, _, n), left) in seen.iter().zip(&left) {
-                    let level = self.levels[*index][group] as usize;
-                    sums[level].0 += n * (left + effects[level]);
-                    sums[level].1 += n;
+                sums.extend((0..effects.len()).map(|level| (0.0, shrink(level))));
+                for (look, left) in looks.iter().zip(&left) {
+                    let Some(level) = level(look) else { continue };
+                    sums[level].0 += left.clamp(-far, far) + effects[level];
+                    sums[level].1 += 1.0;
                 }
-                for ((index, _, _), left) in seen.iter().zip(&mut left) {
-                    let level = self.levels[*index][group] as usize;
+                for (look, left) in looks.iter().zip(&mut left) {
+                    let Some(level) = level(look) else { continue };
                     *left += effects[level] - sums[level].0 / sums[level].1;
                 }
                 for (effect, (sum, n)) in effects.iter_mut().zip(&sums) {
                     *effect = sum / n;
                 }
+            };
+            update(&mut self.moments, &|l| Some(l.block as usize), &|_| MOMENT);
+            for (group, effects) in self.effects.iter_mut().enumerate() {
+                let level = |l: &Look| Some(self.levels.get(l.who)?[group] as usize);
+                update(effects, &level, &|_| GROUPS[group].1 * axes);
             }
+            update(&mut self.own, &|l| Some(l.who), &shrink);
         }
-        self.predictions.clear();
-        self.predictions.extend(self.levels.iter().map(|levels| {
-            mean + effects.iter().zip(levels).map(|(e, l)| e[*l as usize]).sum::<f64>()
-        }));
+        self.fitted = true;
+        self.predictions = (0..candidates).map(|i| self.mean + self.of_axes(i)).collect();
     }
 
-    /// What it expects of a candidate.
+    fn of_axes(&self, index: usize) -> f64 {
+        let levels = self.levels.get(index).into_iter().flatten();
+        self.effects.iter().zip(levels).map(|(e, l)| e[*l as usize]).sum()
+    }
+
+    fn expected(&self, look: &Look) -> f64 {
+        self.mean + self.of_axes(look.who) + self.own[look.who] + self.moments[look.block as usize]
+    }
+
+    /// What it expects of a candidate by its axes.
     pub(super) fn prediction(&self, index: usize) -> f64 {
         self.predictions[index]
     }
 
-    /// The same, with what was seen of the candidate itself: `score` of so many values.
-    pub(super) fn posterior(&self, index: usize, score: f64, values: f64) -> f64 {
-        (WORTH * self.predictions[index] + score * values) / (WORTH + values)
+    /// The same, with what was seen of the candidate itself.
+    pub(super) fn posterior(&self, index: usize) -> f64 {
+        self.predictions[index] + self.own[index]
+    }
+
+    /// What the first baseline takes.
+    pub(super) fn baseline(&self) -> f64 {
+        self.mean + self.own.get(self.levels.len()).copied().unwrap_or(0.0)
     }
 }
