@@ -142,7 +142,7 @@ fn request(members: Vec<Body>, layouts: u32) -> BlockRequest {
 }
 
 #[test]
-fn a_recorded_space_comes_back_with_its_samples_paired_and_without_the_disturbed() {
+fn a_recorded_space_comes_back_without_the_disturbed() {
     let dir = tempfile::tempdir().unwrap();
     let space = recorded(dir.path());
     assert_eq!((space.cell, space.epochs), (CELL, 12));
@@ -152,7 +152,7 @@ fn a_recorded_space_comes_back_with_its_samples_paired_and_without_the_disturbed
     assert!((4..24).contains(&disturbed), "{disturbed} of {blocks}");
     assert_eq!(space.samples_each() as u64, blocks - disturbed);
 
-    // The speed of each block is gone from what comes back; the difference of the loops is not.
+    // The difference of the loops comes back.
     let bodies = vec![Body::Libc, space.candidates[0].body.clone()];
     let mut replay = Replay::new(&space, 1, false, None);
     let result = replay.evaluate(&request(bodies, 50)).unwrap();
@@ -161,12 +161,6 @@ fn a_recorded_space_comes_back_with_its_samples_paired_and_without_the_disturbed
         let log = (pair[1].ticks as f64 / pair[0].ticks as f64).ln();
         assert!((log - log_time(&space.candidates[0].variant)).abs() < 0.01, "{log}");
     }
-    // Fifty of at most two dozen: nothing new after the first round.
-    let mut distinct: Vec<u64> =
-        result.samples.iter().skip(1).step_by(2).map(|s| s.ticks).collect();
-    distinct.sort_unstable();
-    distinct.dedup();
-    assert!(distinct.len() <= 24, "{}", distinct.len());
 }
 
 #[test]
@@ -187,8 +181,8 @@ fn halves_are_apart_and_drift_hits_all_of_a_block_alike() {
         let (low, high) = pairs.iter().fold((u64::MAX, 0), |(l, h), p| (l.min(p.0), h.max(p.0)));
         high as f64 / low as f64
     };
-    assert_eq!(spread(&one), 1.0);
-    assert!(spread(&moved) > 1.002, "{}", spread(&moved));
+    assert!(spread(&one) > 1.02, "the moments of blocks are as recorded: {}", spread(&one));
+    assert_ne!(one, moved);
     for (still, moved) in one.iter().zip(&moved) {
         let ratio = |pair: &(u64, u64)| pair.1 as f64 / pair.0 as f64;
         assert!((ratio(still) / ratio(moved) - 1.0).abs() < 1e-5);

@@ -87,20 +87,23 @@ impl Groups {
 
 #[cfg(test)]
 mod tests {
+    use rand::rngs::SmallRng;
+    use rand::{RngExt, SeedableRng};
+
     use super::*;
 
     #[test]
     fn moments_and_loops_are_told_apart_where_blocks_have_other_members() {
         // Forty loops, blocks of eight of them and of loop 0; every tenth time is wild.
+        let mut rng = SmallRng::seed_from_u64(7);
         let own = |subject: usize| subject as f64 * 0.01;
         let moment = |block: usize| (block % 7) as f64 * 0.1;
         let mut entries = Vec::new();
         for block in 0..200 {
-            let members = (0..8).map(|k| 1 + (block * 5 + k * 11) % 39);
-            for (place, subject) in std::iter::once(0).chain(members).enumerate() {
-                let wild = if (block + place) % 10 == 0 { 0.4 } else { 0.0 };
-                let jitter = ((block * 31 + place * 17) % 11) as f64 * 0.0002;
-                let log = own(subject) + moment(block) + jitter + wild;
+            let members: Vec<usize> = (0..8).map(|_| rng.random_range(1..40)).collect();
+            for subject in std::iter::once(0).chain(members) {
+                let wild = if rng.random_range(0..10) == 0 { 0.4 } else { 0.0 };
+                let log = own(subject) + moment(block) + rng.random_range(-0.001..0.001) + wild;
                 entries.push(Entry { subject, block, log });
             }
         }

@@ -9,9 +9,9 @@ use crate::trial::EvaluateError;
 
 /// Parts of the samples: a first look; steps from the leaders; halving. The rest is for the
 /// fresh race, where nobody else races the leaders.
-const FIRST: f64 = 0.30;
-const STEPS: f64 = 0.35;
-const HALVING: f64 = 0.25;
+const FIRST: f64 = 0.20;
+const STEPS: f64 = 0.25;
+const HALVING: f64 = 0.30;
 
 /// Samples a candidate that are enough where priming is cheap and no budget was asked for.
 const ENOUGH: f64 = 1.0;
@@ -27,7 +27,7 @@ const OF_A_KIND: usize = 3;
 const NEAR: f64 = 0.5;
 
 /// Halving begins with so many times the square root of its samples and ends with so many.
-const LAST: usize = 8;
+const LAST: usize = 10;
 
 /// Candidates that a search hands on to its race of all cells.
 const HANDED_ON: usize = 24;

@@ -90,7 +90,7 @@ const SLOW: f64 = 0.5;
 
 /// Rests beyond so many of their usual size count as of that size: a look into which something
 /// got says little of the loop (Huber's estimate).
-const FAR: f64 = 1.4;
+const FAR: f64 = 3.0;
 
 /// A median distance times this is a standard deviation.
 const DEVIATION: f64 = 1.482_6;
@@ -98,8 +98,8 @@ const DEVIATION: f64 = 1.482_6;
 /// What is left of loops' differences when their axes are accounted for, and what an effect of
 /// axes is like, as logs. Against these, and against the noise that there is, one weighs how much
 /// so many looks say.
-const OWN: f64 = 0.02;
-const EFFECT: f64 = 0.05;
+const OWN: f64 = 0.04;
+const EFFECT: f64 = 0.1;
 
 /// Looks of nothing by which the effect of a moment is shrunk, and the own of a baseline, which is
 /// in every block.
@@ -171,6 +171,11 @@ impl Model {
         let mut left: Vec<f64> = looks.iter().map(|l| value(l) - self.expected(l)).collect();
         let passes = if self.fitted { PASSES } else { FIRST_PASSES };
         let mut sums = Vec::new();
+        let mut values = Vec::new();
+        let mut by_who: Vec<Vec<u32>> = vec![Vec::new(); self.own.len()];
+        for (i, look) in looks.iter().enumerate() {
+            by_who[look.who].push(i as u32);
+        }
         for pass in 0..passes {
             let usual = DEVIATION * median(&mut left.iter().map(|l| l.abs()).collect::<Vec<_>>());
             // In the first pass all that is to be explained is left.
@@ -202,7 +207,16 @@ impl Model {
                 let level = |l: &Look| Some(self.levels.get(l.who)?[group] as usize);
                 update(effects, &level, &|_| GROUPS[group].1 * axes);
             }
-            update(&mut self.own, &|l| Some(l.who), &shrink);
+            for (who, looks) in by_who.iter().enumerate().filter(|(_, looks)| !looks.is_empty()) {
+                // What is far off again and again is the loop's own: the middle tells it at once,
+                // where a mean of what is not too far would creep.
+                values.clear();
+                values.extend(looks.iter().map(|i| left[*i as usize] + self.own[who]));
+                let n = values.len() as f64;
+                let own = median(&mut values) * n / (n + shrink(who));
+                looks.iter().for_each(|i| left[*i as usize] += self.own[who] - own);
+                self.own[who] = own;
+            }
         }
         self.fitted = true;
         self.predictions = (0..candidates).map(|i| self.mean + self.of_axes(i)).collect();
