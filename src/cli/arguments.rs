@@ -83,7 +83,11 @@ fn line<T: Words>() -> String {
 
 /// What is said of a word that is none of them; `what` names one of them.
 fn unknown(what: &str, text: &str, words: Vec<String>) -> String {
-    format!("`{text}` is no {what}; {what}s are {}{}", words.join(" "), did_you_mean(text, words))
+    let several = match what.strip_suffix('y') {
+        Some(stem) => format!("{stem}ies"),
+        None => format!("{what}s"),
+    };
+    format!("`{text}` is no {what}; {several} are {}{}", words.join(" "), did_you_mean(text, words))
 }
 
 fn word<T: Words>(what: &str, text: &str) -> Result<T, String> {
@@ -423,6 +427,8 @@ mod tests {
         assert!(fraction("-1").is_err());
         let e = word::<Op>("op", "coppy").unwrap_err();
         assert!(e.contains("ops are copy zero read write (did you mean copy?)"), "{e}");
+        let e = word::<StrategyName>("strategy", "best").unwrap_err();
+        assert!(e.contains("is no strategy; strategies are default"), "{e}");
         assert!(read_variant("rep").unwrap_err().contains("copy/rep8 or zero/rep8"));
         assert!(read_variant("libc").unwrap_err().contains("not generated"));
     }

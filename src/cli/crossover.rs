@@ -110,7 +110,11 @@ pub(super) fn run(args: &CrossoverArgs, runner: Option<&str>) -> anyhow::Result<
     } else {
         write!(out, "{}", report::crossover(&page, &facts, clib))?;
     }
-    Ok(out.flush()?)
+    out.flush()?;
+    if page.rows.iter().all(|row| row.result.is_err()) {
+        return unsupported("no state could be measured; the reasons stand above");
+    }
+    Ok(())
 }
 
 /// The loops that are compared: vectors of 32 bytes where there are such, four an iteration.

@@ -184,6 +184,7 @@ fn cell_json(cell: &BenchCell) -> Value {
         "mix": super::json::mix(&cell.cell.extent()),
         "state": cell.cell.state.to_string(),
         "drive": cell.cell.drive.word(),
+        "placement": cell.cell.conditions.placement.to_string(),
         "pages": cell.cell.conditions.pages.word(),
         "consumer": cell.cell.conditions.consumer.word(),
         "source": cell.cell.conditions.source.word(),

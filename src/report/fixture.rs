@@ -5,7 +5,7 @@ use std::path::Path;
 use super::sample;
 use crate::host::Host;
 use crate::results::{Folder, Journal};
-use crate::search::SearchOutcome;
+use crate::search::{SearchOutcome, Stop};
 use crate::subject::{Baseline, Cell, Drive, Level, Op, Pages, State, Subject, Variant};
 use crate::trial::{Clock, Disturbance, Observer, Phase, Role, Sample, Summary, Trial};
 use crate::units::Picos;
@@ -37,6 +37,23 @@ pub(super) fn looks(results: &Path, key: &str, sizes: &[u64], looks: &[u32]) -> 
     samples(&mut journal, &outcome);
     journal.finish_search(&outcome).unwrap();
     Folder::at(&results.join(key))
+}
+
+/// A folder with a finished search, and a newer one that was interrupted before any winner.
+pub(super) fn interrupted(results: &Path, key: &str, sizes: &[u64]) -> Folder {
+    let folder = folder(results, key, sizes);
+    let mut outcome = sample::search(sizes);
+    for size in &mut outcome.sizes {
+        for cell in &mut size.cells {
+            (cell.stop, cell.winner) = (Stop::Interrupted, None);
+            (cell.standings, cell.baselines) = (Vec::new(), Vec::new());
+        }
+        (size.robust, size.best_plain, size.best_nt) = (None, None, None);
+        size.best_kernel = None;
+    }
+    let journal = Journal::open(results, key, &Host::detect(), 8, "looptune", |_| {});
+    journal.unwrap().finish_search(&outcome).unwrap();
+    folder
 }
 
 /// A folder with a search, explanations of it, and another one with large pages.

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::facts::Facts;
 use crate::search::{BaselineOutcome, CellOutcome, Robust, SearchOutcome, SizeOutcome};
-use crate::subject::Extent;
+use crate::subject::{Cell, Conditions, Extent};
 
 /// Version of the document's shape; raised when a key changes its meaning or goes away.
 const SCHEMA: u32 = 1;
@@ -52,6 +52,18 @@ pub(super) fn mix(extent: &Extent) -> Value {
     })
 }
 
+/// Under which conditions a cell was measured.
+pub(super) fn conditions(cell: &Cell) -> Value {
+    let Conditions { placement, pages, consumer, source, threads } = cell.conditions;
+    json!({
+        "placement": placement.to_string(),
+        "pages": pages.word(),
+        "consumer": consumer.word(),
+        "source": source.word(),
+        "threads": threads,
+    })
+}
+
 fn cell(found: &CellOutcome) -> Value {
     let winner = found.winner.as_ref().map(|w| {
         json!({
@@ -66,6 +78,7 @@ fn cell(found: &CellOutcome) -> Value {
     json!({
         "state": found.cell.state.to_string(),
         "drive": found.cell.drive.word(),
+        "conditions": conditions(&found.cell),
         "trials": found.trials,
         "samples": found.samples,
         "stop": found.stop.word(),
@@ -99,6 +112,7 @@ fn robust(found: &Robust) -> Value {
         json!({
             "state": row.cell.state.to_string(),
             "drive": row.cell.drive.word(),
+            "conditions": conditions(&row.cell),
             "regret": row.regret,
         })
     });

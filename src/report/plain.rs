@@ -8,8 +8,8 @@ use super::grid::{Grid, Side, WIDTH};
 use super::page::tables;
 use super::placement::placements;
 use super::text::{NONE, count, fold, fold_id, mix_notes, percent, rate, state};
-use crate::results::{Folder, RecordedTrial, ResultsError};
-use crate::search::Placed;
+use crate::results::{Folder, RecordedRun, RecordedTrial, ResultsError};
+use crate::search::{Placed, Stop};
 use crate::subject::{Op, Variant};
 use crate::trial::Phase;
 use crate::units::human_ns;
@@ -22,13 +22,18 @@ use crate::units::human_ns;
 pub fn plain(folder: &Folder) -> Result<String, ResultsError> {
     let runs = folder.runs()?;
     let decisions = folder.decisions()?;
-    let finished = decisions.rows.len();
+    let broken_off = decisions.rows.iter().filter(|run| was_interrupted(run)).count();
+    let finished = decisions.rows.len() - broken_off;
     let mut text = format!("{}\n", folder.path().display());
     let unfinished = runs.rows.iter().filter(|r| !decisions.rows.iter().any(|d| d.run == r.id));
     let unfinished: Vec<&str> = unfinished.map(|r| r.id.as_str()).collect();
-    let all = runs.rows.len().max(finished);
+    let all = runs.rows.len().max(decisions.rows.len());
+    let interrupted = match broken_off {
+        0 => String::new(),
+        n => format!(", {n} interrupted"),
+    };
     text.push_str(&format!(
-        "{} {}, {finished} finished{}\n\n",
+        "{} {}, {finished} finished{interrupted}{}\n\n",
         count(all as u64),
         if all == 1 { "run" } else { "runs" },
         match unfinished.as_slice() {
@@ -92,6 +97,11 @@ fn explained(folder: &Folder) -> Result<String, ResultsError> {
 }
 
 /// What there is where no search came to its end.
+fn was_interrupted(run: &RecordedRun) -> bool {
+    let sizes = run.outcome.iter().flat_map(|outcome| &outcome.sizes);
+    sizes.flat_map(|size| &size.cells).any(|cell| cell.stop == Stop::Interrupted)
+}
+
 fn nothing_finished(folder: &Folder) -> Result<String, ResultsError> {
     let trials = folder.trials()?;
     let bench = |t: &RecordedTrial| t.phase == Phase::Bench;

@@ -6,10 +6,11 @@ use std::fs;
 use tempfile::TempDir;
 
 use super::document::document;
-use super::fixture::{bench, cell, distances, folder, id, looks};
+use super::fixture::{bench, cell, distances, folder, id, interrupted, looks};
 use super::folders::{Form, folders};
 use super::gather::{Depth, gather, gather_over};
 use super::html::html;
+use super::plain::plain;
 use crate::results::Folder;
 use crate::template::{AXES, Axis};
 
@@ -363,4 +364,16 @@ fn a_reader_of_the_result_may_want_another_winner() {
          1.350 [1.300, 1.400] of the fastest's time"
     );
     assert_eq!(lines, [wanted]);
+}
+
+#[test]
+fn an_interrupted_search_takes_no_older_ones_place() {
+    let dir = TempDir::new().unwrap();
+    let before = plain(&folder(dir.path(), "a", &[4096])).unwrap();
+    let page = plain(&interrupted(dir.path(), "b", &[4096])).unwrap();
+    assert!(before.contains("1 run, 1 finished\n"), "{before}");
+    assert!(page.contains("2 runs, 1 finished, 1 interrupted\n"), "{page}");
+    // The heading names the run, whose id is of its own.
+    let tables = |page: &str| page.split_once("\n\n  state").unwrap().1.to_string();
+    assert_eq!(tables(&page), tables(&before));
 }

@@ -39,10 +39,10 @@ pub(super) fn confirm_seconds(cell: &Cell) -> f64 {
 /// little in the first level and most in the last, and there the layouts differ most, too.
 fn confirm_weight(cell: &Cell) -> f64 {
     match cell.state.level() {
-        Some(Level::L1) => 0.4,
-        Some(Level::L2) => 0.8,
-        Some(Level::Llc) => 1.6,
-        _ => 1.2,
+        Some(Level::L1) => 0.3,
+        Some(Level::L2) => 1.0,
+        Some(Level::Llc) => 1.8,
+        _ => 0.9,
     }
 }
 

@@ -10,4 +10,4 @@ pub use holm::holm_rejects;
 pub use paired::{Interval, Paired, RESAMPLES, median, trimmed_mean};
 pub use robust::{Regret, is_as_good, least_regrets, undominated};
 pub use share::Share;
-pub use verdict::Verdict;
+pub use verdict::{Verdict, surer};

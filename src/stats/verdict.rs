@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 /// Verdict of a subject against a reference. With band b: `tied` if the interval of the time
-/// ratio lies inside [1/(1+b), 1+b]; else `faster` or `slower` if it excludes 1; else
-/// `undecided`.
+/// ratio lies inside [1/(1+b), 1+b]; else `faster` or `slower` if it excludes 1, and would
+/// were it a tenth wider; else `undecided`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Verdict {
     /// It is what others are compared with.
@@ -17,6 +17,17 @@ pub enum Verdict {
     Tied,
     /// The data do not say.
     Undecided,
+}
+
+/// A 95 % interval wider by this is one of 97 %. Of equals whose intervals are wider than the band
+/// one in twenty excludes 1, so a verdict that asked for no more would be false as often as that,
+/// and, by chance, oftener.
+const WIDER: f64 = 2.170_1 / 1.960_0;
+
+/// The ends of an interval of 97 %, of those of one of 95 % of a log ratio.
+pub fn surer((low, high): (f64, f64)) -> (f64, f64) {
+    let more = (high - low) / 2.0 * (WIDER - 1.0);
+    (low - more, high + more)
 }
 
 impl Verdict {
@@ -43,11 +54,12 @@ impl Verdict {
     /// The verdict for a subject whose time over the reference's time has this interval.
     pub fn of_time_ratio(interval: (f64, f64), band: f64) -> Verdict {
         let (low, high) = interval;
+        let (surely_above, surely_below) = surer((low.ln(), high.ln()));
         if low >= 1.0 / (1.0 + band) && high <= 1.0 + band {
             Verdict::Tied
-        } else if high < 1.0 {
+        } else if surely_below < 0.0 {
             Verdict::Faster
-        } else if low > 1.0 {
+        } else if surely_above > 0.0 {
             Verdict::Slower
         } else {
             Verdict::Undecided
@@ -70,7 +82,8 @@ mod tests {
         let verdict = |low, high| Verdict::of_time_ratio((low, high), 0.01);
         assert_eq!(verdict(0.995, 1.005), Verdict::Tied);
         assert_eq!(verdict(1.001, 1.009), Verdict::Tied);
-        assert_eq!(verdict(1.001, 1.02), Verdict::Slower);
+        assert_eq!(verdict(1.002, 1.02), Verdict::Slower);
+        assert_eq!(verdict(1.0005, 1.02), Verdict::Undecided, "a tenth wider, it holds 1");
         assert_eq!(verdict(0.95, 0.99), Verdict::Faster);
         assert_eq!(verdict(0.95, 1.05), Verdict::Undecided);
         assert!(Verdict::ALL.iter().all(|v| Verdict::from_word(v.word()) == Some(*v)));

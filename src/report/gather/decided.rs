@@ -1,7 +1,7 @@
 //! The newest of what a folder's finished searches decided.
 
 use crate::results::RecordedRun;
-use crate::search::{CellOutcome, SearchOutcome, SizeOutcome};
+use crate::search::{CellOutcome, SearchOutcome, SizeOutcome, Stop};
 use crate::subject::{Cell, Conditions, Consumer, Contract, Op, Subject};
 
 /// What the finished searches of an op decided: for each size and mix of sizes the newest
@@ -58,6 +58,13 @@ pub(in crate::report) fn others(finished: &[RecordedRun], op: Op) -> Vec<Decided
     settings.iter().map(|s| decided_under(finished, op, s)).collect()
 }
 
+/// Cells that were answered: one that was interrupted says nothing, and takes no older answer's
+/// place.
+fn answers(size: &SizeOutcome) -> usize {
+    let answered = |c: &&CellOutcome| c.winner.is_some() && c.stop != Stop::Interrupted;
+    size.cells.iter().filter(answered).count()
+}
+
 fn decided_under(finished: &[RecordedRun], op: Op, conditions: &Conditions) -> Decided {
     let mut sizes: Vec<(&RecordedRun, &SizeOutcome)> = Vec::new();
     // A search of a kernel's loops, or of loops for one size, says less than one of all: it
@@ -81,7 +88,7 @@ fn decided_under(finished: &[RecordedRun], op: Op, conditions: &Conditions) -> D
                 ));
             }
             match sizes.iter_mut().find(|(_, s)| s.extent == size.extent) {
-                Some(best) if kind(outcome).is_none() && size.cells.len() > best.1.cells.len() => {
+                Some(best) if kind(outcome).is_none() && answers(size) > answers(best.1) => {
                     *best = (run, size);
                 }
                 Some(_) => {}

@@ -7,11 +7,12 @@ use super::settings::Strategy;
 use crate::space::strata;
 use crate::trial::EvaluateError;
 
-/// Parts of the samples: a first look; steps from the leaders; halving. The rest is for the
-/// fresh race, where nobody else races the leaders.
+/// Parts of the samples: a first look; steps from the leaders; halving; the race of the last few,
+/// where nobody else races them.
 const FIRST: f64 = 0.20;
 const STEPS: f64 = 0.25;
 const HALVING: f64 = 0.30;
+const RACE: f64 = 0.25;
 
 /// Samples a candidate that are enough where priming is cheap and no budget was asked for.
 const ENOUGH: f64 = 1.0;
@@ -36,26 +37,24 @@ const HANDED_ON: usize = 24;
 pub(super) fn run(field: &mut Field<'_, '_, '_>, settings: &Strategy) -> Result<(), EvaluateError> {
     let pilot = with_favourites(field, PILOT);
     field.measure(&pilot, Looks::of(1))?;
-    let mut samples = field.affords() as f64;
-    if field.is_cheap() && !field.is_strict() {
-        samples = samples.min(field.len() as f64 * ENOUGH).max(field.len().min(PILOT) as f64);
-    }
+    let mut purse = Purse::of(field);
     let mut model = Model::new((0..field.len()).map(|i| field.variant(i)));
-    let first = ((samples * FIRST) as usize).min(field.len());
+    let first = (purse.take(field, FIRST) as usize).min(field.len());
     let mut some = field.subset(first);
     some.retain(|i| !field.is_known(*i));
     field.measure(&some, Looks::of(1))?;
     let steps = settings.local_rounds.max(1);
-    let step = (samples * STEPS / f64::from(steps)) as usize;
     for _ in 0..steps {
         model.fit(field.looks());
-        let next = next(field, &model, step);
+        let step = purse.take(field, STEPS / f64::from(steps));
+        let next = next(field, &model, step as usize);
         if next.is_empty() {
             break;
         }
         field.measure(&next, Looks::of(1))?;
     }
-    let last = halve(field, &mut model, samples * HALVING)?;
+    let samples = purse.take(field, HALVING);
+    let last = halve(field, &mut model, samples)?;
     if field.is_alone() {
         race(field, &last)?;
         model.fit(field.looks());
@@ -64,6 +63,33 @@ pub(super) fn run(field: &mut Field<'_, '_, '_>, settings: &Strategy) -> Result<
         field.judge(index, expected - model.baseline());
     }
     Ok(())
+}
+
+/// The samples that there are, handed out in parts. What a sample costs is known better each time:
+/// the first request pays for much that is done once.
+struct Purse {
+    /// Looks that are enough.
+    most: f64,
+    /// What is left of all parts.
+    parts: f64,
+}
+
+impl Purse {
+    fn of(field: &Field<'_, '_, '_>) -> Purse {
+        let enough = field.is_cheap() && !field.is_strict();
+        Purse {
+            most: if enough { field.len() as f64 * ENOUGH } else { f64::INFINITY },
+            parts: FIRST + STEPS + HALVING + if field.is_alone() { RACE } else { 0.0 },
+        }
+    }
+
+    /// Samples that are this part of all.
+    fn take(&mut self, field: &Field<'_, '_, '_>, part: f64) -> f64 {
+        let left = (self.most - field.looks().len() as f64).max(0.0);
+        let samples = left.min(field.affords() as f64) * part / self.parts;
+        self.parts -= part;
+        samples
+    }
 }
 
 fn with_favourites(field: &mut Field<'_, '_, '_>, count: usize) -> Vec<usize> {
