@@ -32,7 +32,7 @@ const EPOCHS: u32 = 12;
 const WANTED: usize = 24;
 const ATTEMPTS: u32 = 4;
 
-/// Part of the samples of an exhaustive search that the others get.
+/// Part of the samples of an exhaustive search that the strategies get.
 const SHARE: f64 = 0.03;
 
 /// Seeds of each strategy.
@@ -77,13 +77,7 @@ fn run(fresh: bool, write: bool) -> Result<(), Box<dyn Error>> {
         drift,
     };
     let still = contest(
-        &[
-            StrategyName::Default,
-            StrategyName::Random,
-            StrategyName::Local,
-            StrategyName::Genetic,
-            StrategyName::Exhaustive,
-        ],
+        &[StrategyName::Default, StrategyName::Random, StrategyName::Local, StrategyName::Genetic],
         false,
     );
     let moved = contest(&[StrategyName::Default, StrategyName::Classic], true);
