@@ -136,8 +136,20 @@ fn search_has_the_shape_of_schema_1() {
 fn cell(cell: &Value, bytes: u64) {
     object(
         cell,
-        &["state", "drive", "trials", "samples", "stop", "winner", "ties", "baselines", "excluded"],
+        &[
+            "state",
+            "drive",
+            "conditions",
+            "trials",
+            "samples",
+            "stop",
+            "winner",
+            "ties",
+            "baselines",
+            "excluded",
+        ],
     );
+    object(&cell["conditions"], &["placement", "pages", "consumer", "source", "threads"]);
     assert!(["throughput", "chained"].contains(&text(&cell["drive"])));
     assert!(count(&cell["trials"]) > 0 && count(&cell["samples"]) > count(&cell["trials"]));
     assert!(["budget", "converged", "exhausted"].contains(&text(&cell["stop"])));
@@ -180,7 +192,7 @@ fn robust(robust: &Value, cells: &[Value]) {
     let wanted: Vec<_> = cells.iter().map(place).collect();
     assert_eq!(there, wanted);
     let regrets = by_state.iter().map(|row| {
-        object(row, &["state", "drive", "regret"]);
+        object(row, &["state", "drive", "conditions", "regret"]);
         row["regret"].as_f64().unwrap()
     });
     let worst = regrets.fold(f64::MIN, f64::max);
@@ -211,7 +223,7 @@ fn bench_compares_with_its_first_row() {
     let cells = array(&found["cells"]);
     assert_eq!(cells.len(), 2);
     for (cell, bytes) in cells.iter().zip([512, 4096]) {
-        let conditions = ["pages", "consumer", "source", "threads"];
+        let conditions = ["placement", "pages", "consumer", "source", "threads"];
         let keys = [&["op", "size_bytes", "mix", "state", "drive"][..], &conditions, &["rows"]];
         object(cell, &keys.concat());
         assert_eq!((text(&cell["op"]), count(&cell["size_bytes"])), ("zero", bytes));
